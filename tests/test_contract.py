@@ -1,0 +1,122 @@
+"""The clause registry: its files are sound, and its mistakes are named."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conformance import contract
+
+VALID = """
+[[clause]]
+id = "layout.topic.promise"
+level = "MUST"
+sentence = "It holds."
+source = "https://example.org"
+rows = ["L1"]
+"""
+
+
+def test_every_clause_is_complete():
+    for entry in contract.clauses().values():
+        assert re.fullmatch(r"[a-z_0-9]+(\.[a-z_0-9]+){2,}", entry.id)
+        assert entry.area in contract.AREAS
+        assert entry.sentence[0].isupper()
+        assert "\n" not in entry.sentence
+        assert all(re.fullmatch(r"[ADFLM]\d+", row) for row in entry.rows)
+
+
+def test_sentences_are_distinct():
+    sentences = [entry.sentence for entry in contract.clauses().values()]
+    assert len(set(sentences)) == len(sentences)
+
+
+def test_clause_marks_a_case_and_leaves_it_callable():
+    def case():
+        return 1
+
+    marked = contract.clause("aot_autograd.mutation.writeback")(case)
+
+    assert marked is case
+    assert marked.conformance_clause == "aot_autograd.mutation.writeback"
+
+
+def test_unknown_clause_names_close_ones():
+    with pytest.raises(contract.UnknownClause) as caught:
+        contract.clause("aot_autograd.mutation.write_back")
+    assert str(caught.value).startswith(
+        "unknown clause 'aot_autograd.mutation.write_back'; close: aot_autograd.mutation.writeback"
+    )
+    assert "\n" not in str(caught.value)
+
+
+def test_clause_unlike_any_names_what_exists():
+    with pytest.raises(contract.UnknownClause, match=r"unknown clause 'zzz'; known: aot_autograd\..* and \d+ more"):
+        contract.clause("zzz")
+
+
+def test_needs_marks_a_case():
+    @contract.needs("training", "freezing")
+    def case():
+        pass
+
+    assert case.conformance_needs == ("training", "freezing")
+
+
+def test_unknown_capability_is_an_error():
+    with pytest.raises(contract.UnknownCapability, match="unknown capability 'trainings'; close: training"):
+        contract.needs("trainings")
+
+
+def test_a_sound_file_is_read():
+    (entry,) = contract.parse_clauses(VALID, "layout")
+    assert entry == contract.Clause(
+        "layout.topic.promise", "MUST", "It holds.", "https://example.org", "layout", ("L1",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('level = "MUST"', "", "clauses/layout.toml: clause 1: missing level"),
+        ('level = "MUST"', 'level = "MUST"\nextra = 1', "clauses/layout.toml: clause 1: unknown extra"),
+        (
+            'level = "MUST"',
+            'level = "MAY"',
+            "clauses/layout.toml: clause 1: the level 'MAY' is not one of MUST, SHOULD",
+        ),
+        (
+            "layout.topic.promise",
+            "freezing.a.b",
+            "clauses/layout.toml: clause 1: the id 'freezing.a.b' is not of the form layout.<topic>.<promise>",
+        ),
+        (
+            "https://example.org",
+            "a book",
+            "clauses/layout.toml: clause 1: the source 'a book' is not a public https address",
+        ),
+        ("It holds.", "It holds", "clauses/layout.toml: clause 1: the sentence does not end with a full stop"),
+    ],
+    ids=["missing", "unknown", "level", "id", "source", "sentence"],
+)
+def test_a_mistake_in_a_file_is_one_line(old, new, message):
+    with pytest.raises(contract.ContractError) as caught:
+        contract.parse_clauses(VALID.replace(old, new), "layout")
+    assert str(caught.value) == message
+
+
+def test_a_file_that_is_not_toml_is_named():
+    with pytest.raises(contract.ContractError, match=r"^clauses/layout\.toml: not TOML: "):
+        contract.parse_clauses("[[clause", "layout")
+
+
+def test_contract_results_and_ledger_import_neither_torch_nor_pytest():
+    program = (
+        "import sys, conformance.contract, conformance.results, conformance.ledger\n"
+        "print(sorted({'torch', 'pytest', '_pytest'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
