@@ -1,0 +1,89 @@
+"""Canonical text of a graph, and structural queries on it: the same text from every torch release and device.
+
+One node a line. Names come from the operator and are numbered again, dtype and shape follow the name, strides only when
+not contiguous, devices only when a graph has more than one; symbolic sizes are renamed in order of appearance; what
+carries no meaning (unused names, comments, chains of detach, default keyword arguments) is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+from torch import fx, nn
+
+from conformance.expect import Expectable
+from conformance.rendering import Rendering, Symbols
+
+
+class Graph:
+    """One graph, rendered at once: passes that change the module later do not change it."""
+
+    def __init__(self, text: str, ops: Sequence[str]) -> None:
+        self.text = text
+        self.ops = list(ops)
+
+    @classmethod
+    def of(cls, module: Any) -> Graph:
+        """Render a `GraphModule`, an `fx.Graph` or an exported program."""
+        module = getattr(module, "graph_module", module)
+        graph = module if isinstance(module, fx.Graph) else module.graph
+        owner = module if isinstance(module, nn.Module) else graph.owning_module
+        rendering = Rendering(graph, owner, Symbols())
+        return cls("\n".join(rendering.lines()), rendering.ops)
+
+    def count(self, op: str) -> int:
+        """How many nodes apply `op`: whole words of the operator's name, so `mm` is not `addmm`.
+
+        `convolution` is also found in `mkldnn._convolution_pointwise`, and not in `convolution_backward`.
+        """
+        pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(op)}(?![A-Za-z0-9])(?!_backward)")
+        return sum(1 for name in self.ops if pattern.search(name))
+
+    def absent(self, fragment: str) -> bool:
+        """Whether no operator's name contains `fragment`."""
+        return not any(fragment in name for name in self.ops)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Graph of {len(self.ops)} ops>"
+
+
+class Graphs(Expectable, Sequence[Graph]):
+    """The graphs seen at one stage, in order; their text is the graphs' texts with a blank line between them."""
+
+    def __init__(self, stage: str, graphs: Iterable[Graph] = (), *, note: str = "") -> None:
+        self.stage = stage
+        self.graphs = list(graphs)
+        #: Why graphs may be lacking, for messages.
+        self.note = note
+        subject = f"{stage} graph" if len(self.graphs) == 1 else f"{stage} graphs"
+        super().__init__(
+            f"{subject} ({note})" if note else subject, "\n\n".join(graph.text for graph in self.graphs) or "(no graph)"
+        )
+
+    @overload
+    def __getitem__(self, index: int) -> Graph: ...
+    @overload
+    def __getitem__(self, index: slice) -> Graphs: ...
+    def __getitem__(self, index: int | slice) -> Graph | Graphs:
+        if isinstance(index, slice):
+            return Graphs(self.stage, self.graphs[index], note=self.note)
+        return self.graphs[index]
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def __iter__(self) -> Iterator[Graph]:
+        return iter(self.graphs)
+
+    def count(self, op: Any) -> int:
+        """How many nodes of all graphs apply `op` (see `Graph.count`)."""
+        return sum(graph.count(op) for graph in self.graphs)
+
+    def absent(self, fragment: str) -> bool:
+        """Whether no operator's name in any graph contains `fragment`."""
+        return all(graph.absent(fragment) for graph in self.graphs)
