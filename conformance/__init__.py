@@ -1,0 +1,24 @@
+"""A conformance suite for compiler stacks behind `torch.compile`: what a case imports.
+
+The names below are all that a case may use; each comes from the module that defines it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.contract import clause, needs
+
+if TYPE_CHECKING:
+    from conformance.programs import Call, CallSequence, Program, call, tensors
+
+__all__ = ["Call", "CallSequence", "Program", "call", "clause", "needs", "tensors"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: reports and clause lists must not wait for torch.
+    if name in __all__:
+        import conformance.programs
+
+        return getattr(conformance.programs, name)
+    raise AttributeError(f"module 'conformance' has no attribute {name!r}; it has {', '.join(__all__)}")

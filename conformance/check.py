@@ -1,0 +1,92 @@
+"""The oracle on anyone's program: `conformance check FILE`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from conformance.programs import Program, ProgramError
+from conformance.runs import Run
+from conformance.stacks import Stack
+
+NAMES = "program (or make_program(device)) and calls(device)"
+
+
+class CheckError(ValueError):
+    """A file that cannot be checked; the message is one line that says what is wanted."""
+
+
+def load(path: str) -> ModuleType:
+    """The file as a module, or a one-line `CheckError`."""
+    file = Path(path)
+    if not file.is_file():
+        raise CheckError(f"no file {path}")
+    spec = importlib.util.spec_from_file_location(f"checked_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise CheckError(f"{path} is not a Python file that defines {NAMES}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise CheckError(f"{path} cannot be imported: {type(error).__name__}: {str(error).splitlines()[:1]}") from error
+    return module
+
+
+def program_of(module: ModuleType, path: str) -> Program:
+    """The program that the file's names describe."""
+    function, make = getattr(module, "program", None), getattr(module, "make_program", None)
+    if (function is None) == (make is None) or not callable(getattr(module, "calls", None)):
+        raise CheckError(f"{path} does not define {NAMES}")
+    options: dict[str, Any] = {
+        "after": getattr(module, "after", None),
+        "inference": getattr(module, "INFERENCE", False),
+        "backward": getattr(module, "BACKWARD", True),
+        "dynamic": getattr(module, "DYNAMIC", None),
+        "fullgraph": getattr(module, "FULLGRAPH", False),
+        "config": getattr(module, "CONFIG", {}),
+    }
+    if isinstance(function, torch.nn.Module):
+        import copy
+
+        original = function
+
+        def make(device: str) -> Any:
+            return copy.deepcopy(original).to(device)
+
+        function = None
+    try:
+        if isinstance(function, type):
+            return Program.of(function, **options)
+        return Program(function=function, make=make, **options)
+    except ProgramError as error:
+        raise CheckError(f"{path}: {error}") from error
+
+
+def check_file(path: str, stack: Stack, device: str) -> dict[str, Any]:
+    """Run the file's program on both sides: the record that `check --json` prints."""
+    module = load(path)
+    program = program_of(module, path)
+    try:
+        run = Run(stack, program, module.calls, device)
+    except ProgramError as error:
+        raise CheckError(f"{path}: {error}") from error
+    found = run.comparison.discrepancies
+    record = run.record()
+    return {
+        "stack": stack.name,
+        "device": device,
+        "torch": torch.__version__,
+        "conforms": not found,
+        "discrepancies": [
+            {"observable": one.observable, "where": one.where, "expected": one.expected, "actual": one.actual}
+            for one in found
+        ],
+        "graphs": record["graphs"],
+        "recompiles": record["recompiles"],
+    }

@@ -1,0 +1,301 @@
+"""One program on one stack: both observations, what compilation did, and what a case may assert about them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from conformance.capture import Recorder, front_end_graphs
+from conformance.compare import Comparison, compare
+from conformance.expect import Expectable
+from conformance.graphs import Graphs
+from conformance.observe import Observation, observe, run_backward
+from conformance.programs import Calls, Program, build_calls
+from conformance.reference import reference
+from conformance.results import Discrepancy
+from conformance.stacks import LADDER, Stack, resolve
+from conformance.surroundings import Watched, global_state_restored
+
+
+class ConformanceFailure(AssertionError):
+    """A broken promise: the stage it shows at, and the discrepancies."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        stage: str,
+        discrepancies: Iterable[Discrepancy] = (),
+        exception: str | None = None,
+        run: Run | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.stage = stage
+        self.discrepancies = list(discrepancies)
+        self.exception = exception
+        self.run = run
+
+
+class NotApplicableExpectation:
+    """Stands for what this stack does not have (the Dynamo graph of `eager`): expectations on it say nothing."""
+
+    def expect(self, literal: str, *, since: str | None = None, until: str | None = None) -> None:
+        """Compile behaviour is not applicable where nothing is compiled."""
+
+    def count(self, op: str) -> int:
+        raise ConformanceFailure("this stack shows no such graph: the case needs a capability", stage="expectation")
+
+    absent = count
+
+
+class Run:
+    """A call sequence run eagerly and on a stack; made by `BoundStack.run`."""
+
+    def __init__(self, stack: Stack, program: Program, calls: Calls, device: str) -> None:
+        self.stack, self.program, self.calls, self.device = stack, program, calls, device
+        self.recorder = Recorder()
+        self.eager: Observation = observe(program, calls, device)
+        self.compiled: Observation = self._compiled(stack, self.recorder)
+
+    def _compiled(self, stack: Stack, recorder: Recorder) -> Observation:
+        def compile(built: Callable[..., Any]) -> Callable[..., Any]:
+            return stack.compile(built, recorder, dynamic=self.program.dynamic, fullgraph=self.program.fullgraph)
+
+        with stack.session(self.program.config, recorder):
+            return observe(self.program, self.calls, self.device, compile=compile, ran="compiled")
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        return self._compare(self.compiled)
+
+    def _compare(self, observation: Observation) -> Comparison:
+        started = time.perf_counter()
+        compared = compare(
+            self.eager, observation, lambda: reference(self.program, self.calls, self.device), self.stack.tolerance
+        )
+        self.eager.timings["compare"] = self.eager.timings.get("compare", 0.0) + time.perf_counter() - started
+        return compared
+
+    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None) -> None:
+        """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason."""
+        allowed = dict(allowing or {})
+        for name, reason in allowed.items():
+            if not reason.strip():
+                raise ValueError(f"allowing {name!r} needs a reason")
+        left = [found for found in self.comparison.discrepancies if found.name not in allowed]
+        if left:
+            lines = "\n".join(f"  {found}" for found in left)
+            raise ConformanceFailure(
+                f"{self.program.name} on {self.stack.name}, {self.device}: differs from eager\n{lines}",
+                stage=self.comparison.stage,
+                discrepancies=left,
+                exception=self.comparison.exception,
+                run=self,
+            )
+
+    def assert_compiled(self, graphs: int = 1, recompiles: int = 0, graph_breaks: int = 0) -> None:
+        """The stack's backend was handed this many graphs; nothing to assert where nothing is compiled."""
+        if not self.stack.compiles:
+            return
+        seen = {
+            "graphs": (graphs, self.recorder.compiles),
+            "recompiles": (recompiles, len(self.recorder.recompiles)),
+            "graph_breaks": (graph_breaks, len(self.recorder.graph_breaks)),
+        }
+        wrong = [
+            Discrepancy(name, "", str(wanted), str(actual))
+            for name, (wanted, actual) in seen.items()
+            if wanted != actual
+        ]
+        if wrong:
+            lines = "\n".join(f"  {found.name}: expected {found.expected}, got {found.actual}" for found in wrong)
+            reasons = [*self.recorder.recompiles, *self.recorder.graph_breaks]
+            told = "".join(f"\n  because {reason}" for reason in reasons)
+            raise ConformanceFailure(
+                f"{self.program.name} on {self.stack.name}, {self.device}: compiled otherwise than promised\n{lines}{told}",
+                stage="compile_behaviour",
+                discrepancies=wrong,
+                run=self,
+            )
+
+    @cached_property
+    def dynamo(self) -> Any:
+        """The graphs handed to the stack's backend in this run, in order."""
+        return Graphs("dynamo", self.recorder.dynamo) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def lowered(self) -> Any:
+        """The stack's own last graphs; the case names the capability `lowered_graph`."""
+        shown = "lowered_graph" in self.stack.capabilities
+        return Graphs("lowered", self.recorder.lowered) if shown else NotApplicableExpectation()
+
+    @cached_property
+    def recompiles(self) -> Any:
+        """One canonical guard failure a line, in the order of the recompiles."""
+        text = "\n".join(self.recorder.recompiles) or "(no recompile)"
+        return Expectable("recompiles", text) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def graph_breaks(self) -> Any:
+        """One canonical reason a line, in the order of the graph breaks."""
+        text = "\n".join(self.recorder.graph_breaks) or "(no graph break)"
+        return Expectable("graph breaks", text) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def error(self) -> Expectable:
+        """The exception the stack raised: its type and the first line of its innermost message."""
+        return Expectable("error", _told(self.compiled))
+
+    @cached_property
+    def eager_error(self) -> Expectable:
+        """The exception eager raised, in the same form as `error`."""
+        return Expectable("eager error", _told(self.eager))
+
+    @property
+    def joint(self) -> Graphs:
+        """AOTAutograd's joint graphs, before any backend's decompositions."""
+        return self._front_end["joint"]
+
+    @property
+    def forward(self) -> Graphs:
+        """AOTAutograd's forward graphs, the same for every stack and device."""
+        return self._front_end["forward"]
+
+    @property
+    def backward(self) -> Graphs:
+        """AOTAutograd's backward graphs, the same for every stack and device."""
+        return self._front_end["backward"]
+
+    @cached_property
+    def _front_end(self) -> dict[str, Graphs]:
+        started = time.perf_counter()
+        graphs = front_end(self.program, self.calls, self.device)
+        self.eager.timings["graphs"] = time.perf_counter() - started
+        return graphs
+
+    def first_divergence(self) -> str | None:
+        """The first rung of Dynamo, aot_eager, aot_eager_decomp_partition, the stack that differs from eager."""
+        for name in LADDER:
+            if name != self.stack.name and self._differs(resolve(name)):
+                return name
+        return self.stack.name if self.comparison.discrepancies else None
+
+    def _differs(self, rung: Stack) -> bool:
+        return bool(self._compare(self._compiled(rung, Recorder())).discrepancies)
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """Seconds by kind of work: build, eager, compiled (compile time within), observe, compare, graphs."""
+        total: dict[str, float] = {}
+        for timings in (self.eager.timings, self.compiled.timings):
+            for key, seconds in timings.items():
+                total[key] = total.get(key, 0.0) + seconds
+        return total
+
+    @property
+    def compile_seconds(self) -> float:
+        return self.recorder.compile_seconds
+
+    def record(self) -> dict[str, Any]:
+        """What the result file keeps of a run."""
+        stages = {"dynamo": self.recorder.dynamo, "lowered": self.recorder.lowered}
+        graphs = {stage: "\n\n".join(graph.text for graph in seen) for stage, seen in stages.items() if seen}
+        if "_front_end" in self.__dict__:
+            graphs |= {stage: seen.text for stage, seen in self._front_end.items() if len(seen)}
+        return {
+            "compile_seconds": self.recorder.compile_seconds,
+            "graphs": graphs,
+            "recompiles": list(self.recorder.recompiles),
+            "graph_breaks": list(self.recorder.graph_breaks),
+        }
+
+
+class BoundStack:
+    """A stack on a device: what the `stack` fixture gives a case."""
+
+    def __init__(self, stack: Stack, device: str, area: str = "") -> None:
+        self.stack = stack.in_area(area)
+        self.device = device
+        self.runs: list[Run] = []
+
+    @property
+    def name(self) -> str:
+        return self.stack.name
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return self.stack.capabilities
+
+    def run(self, program: Any, calls: Calls, **options: Any) -> Run:
+        """Run a call sequence on both sides.
+
+        ``program`` is a module-level function, an ``nn.Module`` class or a `Program`; ``calls`` comes from
+        `tensors` or is a function of the device that returns a list of argument tuples. Options are those of
+        `Program`: after, inference, backward, dynamic, fullgraph, config.
+        """
+        run = Run(self.stack, Program.of(program, **options), calls, self.device)
+        self.runs.append(run)
+        return run
+
+    def minify(self, program: str, **options: Any) -> Any:
+        """Minify a failing program, end to end (see `conformance.minify.minify`)."""
+        from conformance.minify import minify
+
+        return minify(self.stack, program, self.device, **options)
+
+
+_TRACED: dict[Any, dict[str, Graphs]] = {}
+
+
+def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
+    """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device."""
+    key = (program.function, program.make, program.dynamic, program.fullgraph, program.inference, calls, device)
+    try:
+        traced = _TRACED.get(key)
+    except TypeError:  # something in it cannot be a key: trace it each time
+        return _trace(program, calls, device)
+    if traced is None:
+        traced = _TRACED[key] = _trace(program, calls, device)
+    # Fresh objects: expectations on one subject are counted per case.
+    return {stage: Graphs(stage, graphs, note=graphs.note) for stage, graphs in traced.items()}
+
+
+def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
+    with global_state_restored():
+        built = program.build(device)
+        watched = Watched(built)
+        sequence = build_calls(calls, device)
+        outputs: list[Any] = []
+
+        def one_backward(_: Any, output: Any) -> None:
+            outputs.append(output)
+            if len(outputs) == len(sequence):
+                run_backward(outputs)
+
+        wants_backward = program.backward and not program.inference
+        grad = torch.no_grad() if program.inference else torch.enable_grad()
+        try:
+            with grad:
+                return front_end_graphs(
+                    built,
+                    [call.args for call in sequence],
+                    dynamic=program.dynamic,
+                    fullgraph=program.fullgraph,
+                    backward=one_backward if wants_backward else None,
+                )
+        finally:
+            watched.restore()
+
+
+def _told(observation: Observation) -> str:
+    if observation.raised is None:
+        return "(nothing raised)"
+    error: BaseException = observation.raised.error
+    while isinstance(getattr(error, "inner_exception", None), BaseException):
+        error = error.inner_exception  # type: ignore[attr-defined]
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"

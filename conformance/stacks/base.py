@@ -1,0 +1,117 @@
+"""What a stack is: data plus how to compile a program and where its graphs are seen."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch._dynamo
+
+from conformance.capture import Recorder, recording, recording_backend
+from conformance.compare import Tolerance
+
+#: Patched in every run: no graph comes from a cache, random numbers are eager's.
+BASE_CONFIG: Mapping[str, Any] = {
+    "inductor.fx_graph_cache": False,
+    "inductor.fx_graph_remote_cache": False,
+    "inductor.fallback_random": True,
+    "functorch.enable_autograd_cache": False,
+    "functorch.enable_remote_autograd_cache": False,
+}
+CONFIG_MODULES = {
+    "dynamo": "torch._dynamo.config",
+    "inductor": "torch._inductor.config",
+    "functorch": "torch._functorch.config",
+}
+
+
+class StackError(ValueError):
+    """A stack or configuration that does not exist; the message is one line that says what does."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A named, complete configuration: capture, backend, config patches.
+
+    ``backend`` is what goes to ``torch.compile(backend=...)``, None where nothing is compiled. ``config`` maps
+    "dynamo.x", "inductor.x" and "functorch.x" to values; ``area_config`` adds to it in one area.
+    """
+
+    name: str
+    backend: str | Callable[..., Any] | None
+    capabilities: frozenset[str] = frozenset()
+    config: Mapping[str, Any] = field(default_factory=dict)
+    area_config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    imports: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    tolerance: Tolerance = Tolerance()
+
+    @property
+    def compiles(self) -> bool:
+        return self.backend is not None
+
+    def in_area(self, area: str) -> Stack:
+        """This stack as it runs in one area (inductor freezes in the freezing area)."""
+        added = self.area_config.get(area, {})
+        return replace(self, config={**self.config, **added}) if added else self
+
+    def compile(
+        self, program: Callable[..., Any], recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
+    ) -> Callable[..., Any]:
+        """What is called instead of ``program``; records into ``recorder`` while it compiles."""
+        if self.backend is None:
+            return program
+        backend = recording_backend(self.backend, recorder)
+        options = dict(self.options) or None
+        compiled: Callable[..., Any] = torch.compile(
+            program, backend=backend, dynamic=dynamic, fullgraph=fullgraph, options=options
+        )
+        return compiled
+
+    @contextmanager
+    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+        """One run of one program: imports, a clean Dynamo, config patches, recording; all undone at the end."""
+        for name in self.imports:
+            importlib.import_module(name)
+        if not self.compiles:
+            yield
+            return
+        torch._dynamo.reset()
+        with ExitStack() as stack:
+            stack.enter_context(patched({**BASE_CONFIG, **self.config, **config}))
+            stack.enter_context(recording(recorder, lowered="lowered_graph" in self.capabilities))
+            yield
+
+    def session_setup(self) -> None:
+        """Work shared by all workers, done once before they start."""
+
+
+@contextmanager
+def patched(config: Mapping[str, Any]) -> Iterator[None]:
+    """Patch "dynamo.x", "inductor.x", "functorch.x" and put them back; an unknown name is a `StackError`."""
+    with ExitStack() as stack:
+        for name, value in config.items():
+            prefix, _, key = name.partition(".")
+            if prefix not in CONFIG_MODULES or not key:
+                raise StackError(f"unknown config {name!r}: names start with {', '.join(CONFIG_MODULES)} and a dot")
+            module = importlib.import_module(CONFIG_MODULES[prefix])
+            if not _has(module, key):
+                if name in BASE_CONFIG:
+                    continue
+                raise StackError(f"torch {torch.__version__} has no config {name!r}")
+            stack.enter_context(module.patch({key: value}))
+        yield
+
+
+def _has(module: Any, key: str) -> bool:
+    try:
+        value = module
+        for part in key.split("."):
+            value = getattr(value, part)
+    except AttributeError:
+        return False
+    return True

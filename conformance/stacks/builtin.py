@@ -1,0 +1,37 @@
+"""The stacks that torch ships: nothing compiled, Dynamo alone, AOTAutograd, inductor and its variants."""
+
+from __future__ import annotations
+
+import torch
+
+from conformance.capture import Recorder
+from conformance.stacks.base import Stack
+
+GENERAL = frozenset(
+    {"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks", "minifier"}
+)
+INDUCTOR = GENERAL | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot"}
+FREEZING = {"inductor.freezing": True}
+
+
+class InductorStack(Stack):
+    """Inductor, whose C++ compiler is warmed once so that workers share its precompiled headers."""
+
+    def session_setup(self) -> None:
+        with self.session({}, Recorder()):
+            self.compile(_warm_up, Recorder())(torch.ones(8))
+
+
+def _warm_up(x: torch.Tensor) -> torch.Tensor:
+    return (x + 1).sin()
+
+
+BUILTIN = (
+    Stack("eager", None, frozenset({"training", "input_mutation", "double_backward", "dynamic_shapes"})),
+    Stack("dynamo", "eager", GENERAL | {"double_backward"}),
+    Stack("aot_eager", "aot_eager", GENERAL),
+    Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", GENERAL),
+    InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}),
+    InductorStack("inductor_freezing", "inductor", INDUCTOR, config=FREEZING),
+    InductorStack("inductor_cpp_wrapper", "inductor", INDUCTOR, config={"inductor.cpp_wrapper": True}),
+)

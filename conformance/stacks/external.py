@@ -1,0 +1,99 @@
+"""Stacks that are somebody's own: a registered backend, a ``package.module:callable``, a TOML description."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch._dynamo
+
+from conformance.compare import Tolerance
+from conformance.contract import CAPABILITIES, nearest
+from conformance.stacks.base import Stack, StackError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+#: What a backend is taken to do until a TOML description says otherwise.
+ASSUMED = frozenset({"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks"})
+KEYS = {"name", "backend", "imports", "capabilities", "config", "options", "tolerance"}
+
+
+def registered_backends() -> list[str]:
+    return sorted(torch._dynamo.list_backends(None))
+
+
+def from_backend_name(name: str) -> Stack:
+    return Stack(name, name, ASSUMED)
+
+
+def from_callable(spec: str) -> Stack:
+    """The stack around ``package.module:callable``."""
+    return Stack(spec, load_callable(spec), ASSUMED)
+
+
+def load_callable(spec: str) -> Any:
+    module_name, _, attribute = spec.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        raise StackError(f"cannot import {module_name!r} of the stack {spec!r}: {error}") from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            public = [name for name in dir(found) if callable(getattr(found, name)) and not name.startswith("_")]
+            raise StackError(f"{module_name} has no {part!r}; {nearest(part, public)}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise StackError(f"{spec} is {type(found).__name__}, not a callable backend(graph_module, example_inputs)")
+    return found
+
+
+def from_toml(path: str) -> Stack:
+    """The stack that a TOML file describes; every mistake in it is one line."""
+    file = Path(path)
+    if not file.is_file():
+        raise StackError(f"no stack description at {path}")
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StackError(f"{path}: not TOML: {error}") from error
+    unknown = sorted(set(table) - KEYS)
+    if unknown:
+        raise StackError(f"{path}: unknown key {unknown[0]!r}; known: {', '.join(sorted(KEYS))}")
+    for key in ("name", "backend"):
+        if not isinstance(table.get(key), str):
+            raise StackError(f"{path}: {key} must be given, as text")
+    capabilities = table.get("capabilities", sorted(ASSUMED))
+    for capability in capabilities:
+        if capability not in CAPABILITIES:
+            raise StackError(f"{path}: unknown capability {capability!r}; {nearest(capability, CAPABILITIES)}")
+    imports = tuple(table.get("imports", ()))
+    for name in imports:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise StackError(f"{path}: cannot import {name!r}: {error}") from error
+    backend = table["backend"]
+    if ":" in backend:
+        backend = load_callable(backend)
+    elif backend not in registered_backends():
+        raise StackError(f"{path}: no backend {backend!r}; {nearest(backend, registered_backends())}")
+    try:
+        tolerance = Tolerance(**table.get("tolerance", {}))
+    except TypeError as error:
+        raise StackError(f"{path}: tolerance takes factor and floor") from error
+    return Stack(
+        table["name"],
+        backend,
+        frozenset(capabilities) | {"compile"},
+        config=table.get("config", {}),
+        imports=imports,
+        options=table.get("options", {}),
+        tolerance=tolerance,
+    )
