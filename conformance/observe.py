@@ -228,7 +228,7 @@ class _Start:
     def contents(self) -> torch.Tensor:
         assert self.storage is not None
         flat = torch.empty(0, dtype=self.dtype, device=self.device)
-        return flat.set_(self.storage).clone()  # type: ignore[call-overload, no-any-return]
+        return flat.set_(self.storage).clone()
 
 
 _NO_GRADIENT = object()

@@ -19,11 +19,11 @@ from conformance.programs import Calls, Program
 NARROW = (torch.float32, torch.float16, torch.bfloat16)
 
 
-class Widened(TorchDispatchMode):
+class Widened(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Every floating tensor is float64; with ``rounding``, explicit casts round first (for building inputs)."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.rounding = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -13,6 +13,7 @@ from conformance.capture import Recorder, front_end_graphs
 from conformance.compare import Comparison, compare
 from conformance.expect import Expectable
 from conformance.graphs import Graphs
+from conformance.minify import MinifierRun, minify
 from conformance.observe import Observation, observe, run_backward
 from conformance.programs import Calls, Program, build_calls
 from conformance.reference import reference
@@ -116,7 +117,8 @@ class Run:
             reasons = [*self.recorder.recompiles, *self.recorder.graph_breaks]
             told = "".join(f"\n  because {reason}" for reason in reasons)
             raise ConformanceFailure(
-                f"{self.program.name} on {self.stack.name}, {self.device}: compiled otherwise than promised\n{lines}{told}",
+                f"{self.program.name} on {self.stack.name}, {self.device}: compiled otherwise than promised\n"
+                f"{lines}{told}",
                 stage="compile_behaviour",
                 discrepancies=wrong,
                 run=self,
@@ -241,11 +243,10 @@ class BoundStack:
         self.runs.append(run)
         return run
 
-    def minify(self, program: str, **options: Any) -> Any:
-        """Minify a failing program, end to end (see `conformance.minify.minify`)."""
-        from conformance.minify import minify
-
-        return minify(self.stack, program, self.device, **options)
+    def minify(self, program: Callable[..., Any], calls: Calls, **options: Any) -> MinifierRun:
+        """Minify a failing program, end to end; options are those of `conformance.minify.minify`."""
+        options.setdefault("device", self.device)
+        return minify(self.stack.minifiable(), program, calls, **options)
 
 
 _TRACED: dict[Any, dict[str, Graphs]] = {}

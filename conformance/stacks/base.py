@@ -34,11 +34,21 @@ class StackError(ValueError):
 
 
 @dataclass(frozen=True)
+class Minifiable:
+    """A stack as text and data, for a process of its own."""
+
+    backend: str
+    config: Mapping[str, Any]
+    imports: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stack:
     """A named, complete configuration: capture, backend, config patches.
 
     ``backend`` is what goes to ``torch.compile(backend=...)``, None where nothing is compiled. ``config`` maps
-    "dynamo.x", "inductor.x" and "functorch.x" to values; ``area_config`` adds to it in one area.
+    "dynamo.x", "inductor.x" and "functorch.x" to values; ``area_config`` adds to it in one area. ``spec`` says the
+    backend as text ("module:callable") where ``backend`` is not a name, so that a child process finds it.
     """
 
     name: str
@@ -48,11 +58,16 @@ class Stack:
     area_config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     imports: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    spec: str = ""
 
     @property
     def compiles(self) -> bool:
         return self.backend is not None
+
+    def minifiable(self) -> Minifiable:
+        """What a process that runs the minifier has to know of this stack."""
+        return Minifiable(self.backend if isinstance(self.backend, str) else self.spec, self.config, self.imports)
 
     def in_area(self, area: str) -> Stack:
         """This stack as it runs in one area (inductor freezes in the freezing area)."""

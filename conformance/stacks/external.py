@@ -33,7 +33,7 @@ def from_backend_name(name: str) -> Stack:
 
 def from_callable(spec: str) -> Stack:
     """The stack around ``package.module:callable``."""
-    return Stack(spec, load_callable(spec), ASSUMED)
+    return Stack(spec, load_callable(spec), ASSUMED, spec=spec)
 
 
 def load_callable(spec: str) -> Any:
@@ -79,7 +79,7 @@ def from_toml(path: str) -> Stack:
             importlib.import_module(name)
         except ImportError as error:
             raise StackError(f"{path}: cannot import {name!r}: {error}") from error
-    backend = table["backend"]
+    backend: Any = table["backend"]
     if ":" in backend:
         backend = load_callable(backend)
     elif backend not in registered_backends():
@@ -96,4 +96,5 @@ def from_toml(path: str) -> Stack:
         imports=imports,
         options=table.get("options", {}),
         tolerance=tolerance,
+        spec=table["backend"],
     )
