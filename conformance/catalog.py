@@ -1,0 +1,51 @@
+"""Where the cases are, and which case proves which clause, read from their syntax trees without torch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.contract import AREAS
+
+
+class CatalogError(ValueError):
+    """There are no cases where they were looked for."""
+
+
+def cases_root() -> Path:
+    """The checkout's ``cases`` folder below the current one, else the cases installed with the package."""
+    checkout = Path("cases").resolve()
+    if any((checkout / area).is_dir() for area in AREAS):
+        return checkout
+    package = Path(__file__).resolve().parent
+    for installed in (package / "cases", package.parent / "cases"):
+        if installed.is_dir():
+            return installed
+    raise CatalogError("no cases: run in a checkout, or install the wheel, which carries them")
+
+
+def case_files(root: Path) -> list[Path]:
+    return sorted(root.glob("*/test_*.py"))
+
+
+def cases_by_clause(root: Path) -> dict[str, list[str]]:
+    """Clause id to the ids of its cases, parameters left out."""
+    found: dict[str, list[str]] = {}
+    for file in case_files(root):
+        for name, clause_id in _declared(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+            found.setdefault(clause_id, []).append(f"{file.relative_to(root).as_posix()}::{name}")
+    return found
+
+
+def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            if not (isinstance(decorator, ast.Call) and decorator.args):
+                continue
+            called, first = decorator.func, decorator.args[0]
+            name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+            if name == "clause" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield node.name, first.value

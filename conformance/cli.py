@@ -1,0 +1,273 @@
+"""The command line, thin over the rest: every mistake in its use is one line and exit status 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+#: typer's own copy of click, or the installed one, whichever this release of typer raises from.
+ClickError = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
+USAGE = 2
+INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """Wrong usage: one line that says what exists instead."""
+
+
+@app.command(context_settings={"ignore_unknown_options": False})
+def run(
+    stack: Annotated[Optional[list[str]], typer.Option(help="Stack by name, module:callable, or TOML file.")] = None,  # noqa: UP045
+    device: Annotated[Optional[list[str]], typer.Option(help="Device; default: every one found.")] = None,  # noqa: UP045
+    area: Annotated[Optional[list[str]], typer.Option(help="Area of the contract.")] = None,  # noqa: UP045
+    keyword: Annotated[str, typer.Option("-k", help="Only cases whose names match, as pytest's -k.")] = "",
+    workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
+    profile: Annotated[str, typer.Option(help="quick, full or nightly.")] = "quick",
+    known_failures: Annotated[
+        Optional[list[str]], typer.Option(help="A ledger of your own, beside the shipped.")
+    ] = None,  # noqa: UP045
+    write_known_failures: Annotated[str, typer.Option(help="Draft a ledger of what failed.")] = "",
+    require_device: Annotated[Optional[list[str]], typer.Option(help="Fail when this device is absent.")] = None,  # noqa: UP045
+    shard: Annotated[str, typer.Option(help="I/N: the I-th of N equal parts.")] = "",
+    results: Annotated[str, typer.Option(help="Folder for the results.")] = "results",
+    resume: Annotated[str, typer.Option(help="Folder of an interrupted run: what passed there is kept.")] = "",
+    pytest_arguments: Annotated[Optional[list[str]], typer.Argument(metavar="[-- PYTEST ARGS...]")] = None,  # noqa: UP045
+) -> None:
+    """Run the cases on stacks and devices; write results.json, junit.xml, report.html, summary.md."""
+    from conformance.catalog import cases_root
+
+    root = cases_root()
+    arguments = [str(root), "-p", "conformance.plugin", "-p", "no:randomly", "--import-mode=importlib"]
+    arguments += [f"--results={results}", f"--profile={profile}", f"--junitxml={Path(results) / 'junit.xml'}"]
+    repeated = {"stack": stack, "device": device, "area": area, "require-device": require_device}
+    repeated["known-failures"] = known_failures
+    for option, values in repeated.items():
+        arguments += [f"--{option}={value}" for value in values or ()]
+    single = {"shard": shard, "resume": resume, "write-known-failures": write_known_failures}
+    arguments += [f"--{option}={value}" for option, value in single.items() if value]
+    if keyword:
+        arguments += ["-k", keyword]
+    # A worker process even for one: a crash of the stack is then one case's failure, not the end of the run.
+    if not os.environ.get("EXPECTTEST_ACCEPT") or workers != "1":
+        arguments += ["-n", workers]
+    raise typer.Exit(_pytest([*arguments, *(pytest_arguments or ())]))
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE")],
+    stack: Annotated[Optional[list[str]], typer.Option(help="Stack; default: inductor.")] = None,  # noqa: UP045
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+) -> None:
+    """Compare anyone's program with eager: `conforms`, or one line a discrepancy and exit status 1."""
+    from conformance.check import check_file
+    from conformance.devices import resolve as resolve_devices
+    from conformance.stacks import resolve
+
+    [one_device] = resolve_devices([device])
+    stacks = [resolve(name) for name in stack or ["inductor"]]
+    records = [check_file(file, one, one_device) for one in stacks]
+    if as_json:
+        print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
+    for record in [] if as_json else records:
+        prefix = f"{record['stack']}: " if len(records) > 1 else ""
+        lines = [_discrepancy_line(found) for found in record["discrepancies"]]
+        for line in lines or ["conforms"]:
+            print(prefix + line)
+    raise typer.Exit(0 if all(record["conforms"] for record in records) else 1)
+
+
+@app.command()
+def stacks(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
+    """List the stacks that exist here and what each declares."""
+    from conformance.stacks import all_stacks
+
+    rows = [
+        {
+            "name": one.name,
+            "backend": one.backend if isinstance(one.backend, str) or one.backend is None else one.spec,
+            "capabilities": sorted(one.capabilities),
+            "config": dict(one.config),
+        }
+        for one in all_stacks()
+    ]
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        print(f"{row['name']:32} {', '.join(row['capabilities'])}")
+
+
+@app.command()
+def clauses(
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown")] = False,
+) -> None:
+    """List the clauses of the contract and the cases that prove each."""
+    from conformance.catalog import cases_by_clause, cases_root
+    from conformance.contract import clauses as all_clauses
+
+    proved = cases_by_clause(cases_root())
+    rows = [
+        {
+            "id": one.id,
+            "level": one.level,
+            "sentence": one.sentence,
+            "source": one.source,
+            "area": one.area,
+            "rows": list(one.rows),
+            "cases": proved.get(one.id, []),
+        }
+        for one in all_clauses().values()
+    ]
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    elif as_markdown:
+        print("# The contract\n\nWritten by `conformance clauses --markdown`.\n")
+        print("| clause | level | promise | rows | cases |\n| --- | --- | --- | --- | --- |")
+        for row in rows:
+            sentence = f"[{row['sentence']}]({row['source']})"
+            print(f"| `{row['id']}` | {row['level']} | {sentence} | {', '.join(row['rows'])} | {len(row['cases'])} |")
+    else:
+        for row in rows:
+            print(f"{row['id']:60} {row['level']:6} {len(row['cases']):3} cases  {row['sentence']}")
+
+
+@app.command()
+def manifest(check: Annotated[bool, typer.Option("--check", help="Fail when the file is stale.")] = False) -> None:
+    """Write cases/manifest.txt, one case id a line."""
+    from conformance.catalog import cases_root
+
+    root = cases_root()
+    file = root / "manifest.txt"
+    text = "".join(f"{case}\n" for case in _collect(root))
+    if not check:
+        file.write_text(text, encoding="utf-8")
+        print(f"{file.name}: {text.count(chr(10))} cases")
+        return
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        print("cases/manifest.txt is stale: run `conformance manifest` and commit it", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    old: Annotated[str, typer.Argument(metavar="OLD.json")],
+    new: Annotated[str, typer.Argument(metavar="NEW.json")],
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """What regressed, got fixed, is new or gone between two result files, and the graphs that changed."""
+    from conformance.report.terminal import comparison
+    from conformance.results import Results
+
+    difference = Results.read(Path(old)).diff(Results.read(Path(new)))
+    print(json.dumps(difference.to_json(), indent=2) if as_json else comparison(difference))
+    raise typer.Exit(1 if difference.regressed else 0)
+
+
+@app.command()
+def report(
+    files: Annotated[list[str], typer.Argument(metavar="RESULTS.json...")],
+    html: Annotated[str, typer.Option(help="Write a single-file HTML report.")] = "",
+    markdown: Annotated[str, typer.Option(help="Write a Markdown summary.")] = "",
+) -> None:
+    """Show result files, several side by side as columns."""
+    from conformance.report import html_report, markdown_summary, terminal_table
+    from conformance.results import Results
+
+    columns = [Results.read(Path(file)) for file in files]
+    if html:
+        Path(html).write_text(html_report(columns), encoding="utf-8")
+    if markdown:
+        Path(markdown).write_text(markdown_summary(columns), encoding="utf-8")
+    if not html and not markdown:
+        terminal_table(columns)
+
+
+@app.command()
+def merge(
+    files: Annotated[list[str], typer.Argument(metavar="RESULTS.json...")],
+    output: Annotated[str, typer.Option("-o", metavar="FILE", help="The merged file.")],
+) -> None:
+    """Merge the result files of shards, stacks or devices into one."""
+    from conformance.results import Results
+
+    Results.merge([Results.read(Path(file)) for file in files]).write(Path(output))
+
+
+def _discrepancy_line(found: dict[str, str]) -> str:
+    from conformance.results import Discrepancy
+
+    return str(Discrepancy(**found))
+
+
+def _pytest(arguments: list[str]) -> int:
+    import pytest
+
+    status = int(pytest.main(arguments))
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+        raise UsageError("no case matches; `conformance clauses` lists them")
+    return {pytest.ExitCode.USAGE_ERROR: USAGE, pytest.ExitCode.INTERRUPTED: INTERRUPTED}.get(
+        pytest.ExitCode(status), status
+    )
+
+
+class _Collector:
+    """A pytest plugin that gathers the ids of the cases."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        self.ids |= {item.conformance_case_id for item in items if hasattr(item, "conformance_case_id")}
+
+
+def _collect(root: Path) -> list[str]:
+    import contextlib
+    import io
+
+    import pytest
+
+    collector = _Collector()
+    output = io.StringIO()
+    arguments = [str(root), "-p", "conformance.plugin", "-p", "no:randomly", "--import-mode=importlib"]
+    with contextlib.redirect_stdout(output):
+        status = pytest.main([*arguments, "--collect-only", "-q", "--stack=eager", "--device=cpu"], [collector])
+    if status != pytest.ExitCode.OK:
+        errors = [line for line in output.getvalue().splitlines() if line.startswith(("E ", "ERROR"))]
+        raise UsageError(f"the cases cannot be collected: {errors[0] if errors else 'see pytest --collect-only'}")
+    return sorted(collector.ids)
+
+
+def main() -> None:
+    """Run a command; wrong usage prints one line to stderr."""
+    command: Callable[..., Any] = typer.main.get_command(app)
+    try:
+        status = command(standalone_mode=False)
+    except typer.Abort:
+        status = INTERRUPTED
+    except ClickError as error:
+        message = error.format_message()  # type: ignore[attr-defined]
+        unknown = "command" in message.lower()
+        status = _refuse(f"{message} Commands: {', '.join(_commands())}." if unknown else message)
+    except (ValueError, UsageError, OSError) as error:
+        status = _refuse(str(error))
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _commands() -> list[str]:
+    return [one.callback.__name__ for one in app.registered_commands if one.callback is not None]
+
+
+def _refuse(message: str) -> int:
+    print(f"conformance: {' '.join(message.split())}", file=sys.stderr)
+    return USAGE
