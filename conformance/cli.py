@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -25,21 +25,19 @@ class UsageError(Exception):
 
 @app.command(context_settings={"ignore_unknown_options": False})
 def run(
-    stack: Annotated[Optional[list[str]], typer.Option(help="Stack by name, module:callable, or TOML file.")] = None,  # noqa: UP045
-    device: Annotated[Optional[list[str]], typer.Option(help="Device; default: every one found.")] = None,  # noqa: UP045
-    area: Annotated[Optional[list[str]], typer.Option(help="Area of the contract.")] = None,  # noqa: UP045
+    stack: Annotated[list[str] | None, typer.Option(help="Stack by name, module:callable, or TOML file.")] = None,
+    device: Annotated[list[str] | None, typer.Option(help="Device; default: every one found.")] = None,
+    area: Annotated[list[str] | None, typer.Option(help="Area of the contract.")] = None,
     keyword: Annotated[str, typer.Option("-k", help="Only cases whose names match, as pytest's -k.")] = "",
     workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
     profile: Annotated[str, typer.Option(help="quick, full or nightly.")] = "quick",
-    known_failures: Annotated[
-        Optional[list[str]], typer.Option(help="A ledger of your own, beside the shipped.")
-    ] = None,  # noqa: UP045
+    known_failures: Annotated[list[str] | None, typer.Option(help="A ledger of your own, beside the shipped.")] = None,
     write_known_failures: Annotated[str, typer.Option(help="Draft a ledger of what failed.")] = "",
-    require_device: Annotated[Optional[list[str]], typer.Option(help="Fail when this device is absent.")] = None,  # noqa: UP045
+    require_device: Annotated[list[str] | None, typer.Option(help="Fail when this device is absent.")] = None,
     shard: Annotated[str, typer.Option(help="I/N: the I-th of N equal parts.")] = "",
     results: Annotated[str, typer.Option(help="Folder for the results.")] = "results",
     resume: Annotated[str, typer.Option(help="Folder of an interrupted run: what passed there is kept.")] = "",
-    pytest_arguments: Annotated[Optional[list[str]], typer.Argument(metavar="[-- PYTEST ARGS...]")] = None,  # noqa: UP045
+    pytest_arguments: Annotated[list[str] | None, typer.Argument(metavar="[-- PYTEST ARGS...]")] = None,
 ) -> None:
     """Run the cases on stacks and devices; write results.json, junit.xml, report.html, summary.md."""
     from conformance.catalog import cases_root
@@ -64,7 +62,7 @@ def run(
 @app.command()
 def check(
     file: Annotated[str, typer.Argument(metavar="FILE")],
-    stack: Annotated[Optional[list[str]], typer.Option(help="Stack; default: inductor.")] = None,  # noqa: UP045
+    stack: Annotated[list[str] | None, typer.Option(help="Stack; default: inductor.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
 ) -> None:
