@@ -6,8 +6,6 @@ everything back when it ends.
 
 from __future__ import annotations
 
-import json
-import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,9 +17,8 @@ import torch
 from torch import fx
 
 from conformance.graphs import Graph, Graphs
-from conformance.reasons import canonical_break, canonical_recompile
-
-_TRACE = logging.getLogger("torch.__trace")
+from conformance.reasons import canonical_recompile
+from conformance.tracing import trace_listener
 
 
 class CaptureUnavailable(RuntimeError):
@@ -55,7 +52,7 @@ def recording(recorder: Recorder, *, lowered: bool = False) -> Iterator[Recorder
     the caches of whole graphs are off, because a graph that comes from a cache is lowered nowhere.
     """
     with ExitStack() as stack:
-        stack.enter_context(_trace_listener(recorder))
+        stack.enter_context(trace_listener(recorder.recompiles, recorder.graph_breaks))
         stack.enter_context(_compile_clock(recorder))
         if lowered:
             stack.enter_context(graph_caches_off())
@@ -115,57 +112,6 @@ def _inductor_options(options: dict[str, Any]) -> dict[str, Any]:
     patches = dict(list_mode_options(options["mode"])) if options.get("mode") else {}
     patches.update({name.replace("-", "_"): value for name, value in (options.get("options") or {}).items()})
     return {"config_patches": patches} if patches else {}
-
-
-class _TraceHandler(logging.Handler):
-    """Listens to torch's structured trace, the one record of graph breaks and reasons that all releases share."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__(logging.DEBUG)
-        self.recorder = recorder
-        self.breaks: set[tuple[Any, ...]] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        metadata = getattr(record, "metadata", None)
-        artifact = metadata.get("artifact") if isinstance(metadata, dict) else None
-        name = artifact.get("name") if isinstance(artifact, dict) else None
-        payload = getattr(record, "payload", None)
-        if name is None or not isinstance(metadata, dict) or not isinstance(payload, str):
-            return
-        if name == "recompile_reasons":
-            self.recorder.recompiles.append(canonical_recompile(_reasons(payload)))
-        elif name == "dynamo_graph_break_reason":
-            # Tracing restarts at a break and may meet it again in the same frame.
-            place = (metadata.get("frame_id"), metadata.get("frame_compile_id"), payload.splitlines()[:1])
-            key = tuple(map(str, place))
-            if key not in self.breaks:
-                self.breaks.add(key)
-                self.recorder.graph_breaks.append(canonical_break(payload))
-
-
-def _reasons(payload: str) -> list[str]:
-    """The reasons of one recompile: a JSON list, or from 2.13 on the plain text when there is one."""
-    if payload.startswith("["):
-        try:
-            return [str(reason) for reason in json.loads(payload)]
-        except ValueError:
-            pass
-    return [payload]
-
-
-@contextmanager
-def _trace_listener(recorder: Recorder) -> Iterator[None]:
-    handler = _TraceHandler(recorder)
-    level, propagate, disabled = _TRACE.level, _TRACE.propagate, _TRACE.disabled
-    _TRACE.addHandler(handler)
-    _TRACE.setLevel(logging.DEBUG)
-    _TRACE.propagate = _TRACE.disabled = False
-    try:
-        yield
-    finally:
-        _TRACE.removeHandler(handler)
-        _TRACE.setLevel(level)
-        _TRACE.propagate, _TRACE.disabled = propagate, disabled
 
 
 @contextmanager

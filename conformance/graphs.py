@@ -17,11 +17,12 @@ from conformance.expect import Expectable
 from conformance.rendering import Rendering, Symbols
 
 
-class Graph:
+class Graph(Expectable):
     """One graph, rendered at once: passes that change the module later do not change it."""
 
     def __init__(self, text: str, ops: Sequence[str]) -> None:
-        self.text = text
+        super().__init__("graph", text)
+        #: The operators' names in order, those of nested graphs included.
         self.ops = list(ops)
 
     @classmethod
@@ -45,11 +46,8 @@ class Graph:
         """Whether no operator's name contains `fragment`."""
         return not any(fragment in name for name in self.ops)
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
-        return f"<Graph of {len(self.ops)} ops>"
+        return f"<{self.subject} of {len(self.ops)} ops>"
 
 
 class Graphs(Expectable, Sequence[Graph]):
@@ -60,6 +58,9 @@ class Graphs(Expectable, Sequence[Graph]):
         self.graphs = list(graphs)
         #: Why graphs may be lacking, for messages.
         self.note = note
+        self._slices: dict[str, Graphs] = {}
+        for number, graph in enumerate(self.graphs):
+            graph.subject = f"{stage} graph {number}"
         subject = f"{stage} graph" if len(self.graphs) == 1 else f"{stage} graphs"
         super().__init__(
             f"{subject} ({note})" if note else subject, "\n\n".join(graph.text for graph in self.graphs) or "(no graph)"
@@ -71,7 +72,8 @@ class Graphs(Expectable, Sequence[Graph]):
     def __getitem__(self, index: slice) -> Graphs: ...
     def __getitem__(self, index: int | slice) -> Graph | Graphs:
         if isinstance(index, slice):
-            return Graphs(self.stage, self.graphs[index], note=self.note)
+            # The same object each time: expectations on one subject are counted together.
+            return self._slices.setdefault(str(index), Graphs(self.stage, self.graphs[index], note=self.note))
         return self.graphs[index]
 
     def __len__(self) -> int:

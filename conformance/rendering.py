@@ -2,56 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
 from torch import fx
 
-_DTYPES = {
-    torch.float64: "f64",
-    torch.float32: "f32",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.complex64: "c64",
-    torch.complex128: "c128",
-    torch.int64: "i64",
-    torch.int32: "i32",
-    torch.int16: "i16",
-    torch.int8: "i8",
-    torch.uint8: "u8",
-    torch.bool: "b8",
-}
+from conformance.operators import no_op_detaches, target_name, word, writes_input
+from conformance.tensor_types import Symbols, contiguous, devices, dtype_name, scalar_suffix
+
 # The open end of a slice.
 _LAST = 2**63 - 1
 _INFIX = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
-class Symbols:
-    """Symbolic sizes, renamed in order of appearance."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-
-    def text(self, value: Any) -> str:
-        expression = _expression(value)
-        symbols = sorted(getattr(expression, "free_symbols", ()), key=str)
-        if not symbols:
-            return str(expression)
-        # Substituted, not replaced in the text: the order of the terms follows the names.
-        return str(expression.xreplace({symbol: self._renamed(symbol) for symbol in symbols}))
-
-    def _renamed(self, symbol: Any) -> Any:
-        name = self.names.setdefault(str(symbol), f"s{len(self.names)}")
-        return type(symbol)(name, **symbol.assumptions0)
-
-
 class Rendering:
     """The lines of one graph, nested graphs included."""
 
-    def __init__(self, graph: fx.Graph, owner: Any, symbols: Symbols) -> None:
+    def __init__(self, graph: fx.Graph, owner: Any, symbols: Symbols, outer_devices: set[str] | None = None) -> None:
         self.graph = graph
         self.owner = owner
         self.symbols = symbols
@@ -60,11 +27,12 @@ class Rendering:
         self.taken: set[str] = set()
         self.inputs = self.constants = 0
         self.nested: list[str] = []
-        devices = {device for node in graph.nodes for device in _devices(self._value(node))}
-        self.show_devices = len(devices) > 1
+        self.devices = {str(device) for node in graph.nodes for device in devices(self._value(node))}
+        self.devices |= outer_devices or set()
+        self.show_devices = len(self.devices) > 1
 
     def lines(self) -> list[str]:
-        dropped = _no_op_detaches(self.graph)
+        dropped = no_op_detaches(self.graph)
         lines: list[str] = []
         for node in self.graph.nodes:
             if node in dropped:
@@ -73,8 +41,9 @@ class Rendering:
             try:
                 lines.extend(self._node(node))
             except Exception:  # an odd node must not hide the graph
-                name = self.names.get(node) or self._name(node, _word(_target_name(node.target)))
-                lines.append(f"{name} = {_target_name(node.target)}(...)")
+                name = self.names.get(node) or self._name(node, word(target_name(node.target)))
+                what = type(self._value(node)).__name__ if node.op == "placeholder" else target_name(node.target)
+                lines.append(f"{name}: {what}" if node.op == "placeholder" else f"{name} = {what}(...)")
         return lines
 
     def _node(self, node: fx.Node) -> list[str]:
@@ -91,9 +60,9 @@ class Rendering:
         call = self._call(node, op)
         if node.op != "call_function" or getattr(node.target, "__name__", "") != "getitem":
             self.ops.append(op)
-        if not node.users and (value is None or _writes_input(node)):
-            return [call.removeprefix("aten.") if _writes_input(node) else call]
-        name = self._name(node, _word(op))
+        if not node.users and (value is None or writes_input(node)):
+            return [call.removeprefix("aten.") if writes_input(node) else call]
+        name = self._name(node, word(op))
         return [f"{self._typed(name, value)} = {call}"]
 
     def _attribute(self, node: fx.Node) -> list[str]:
@@ -101,13 +70,13 @@ class Rendering:
         if isinstance(value, fx.GraphModule):
             name = self._name(node, f"graph{len(self.nested)}")
             self.nested.append(name)
-            inner = Rendering(value.graph, value, self.symbols)
+            inner = Rendering(value.graph, value, self.symbols, self.devices)
             body = inner.lines()
             self.ops.extend(inner.ops)
             return [f"{name}:", *(f"    {line}" for line in body)]
         name = self._name(node, f"const{self.constants}")
         self.constants += 1
-        return [self._typed(name, value) + _scalar_suffix(value)]
+        return [self._typed(name, value) + scalar_suffix(value)]
 
     def _value(self, node: fx.Node) -> Any:
         """What the node stands for: a fake tensor, a symbolic number, a constant, a module."""
@@ -123,7 +92,7 @@ class Rendering:
     def _op(self, node: fx.Node) -> str:
         if node.op == "call_method":
             return str(node.target)
-        return _target_name(node.target)
+        return target_name(node.target)
 
     def _call(self, node: fx.Node, op: str) -> str:
         if node.op == "call_function" and not node.kwargs:
@@ -145,7 +114,7 @@ class Rendering:
             return False
         if name == "pin_memory":
             return bool(value)
-        return self.show_devices or not (name == "device" and _is_device(value))
+        return self.show_devices or name != "device"
 
     def _typed(self, name: str, value: Any) -> str:
         described = self._type(value)
@@ -165,10 +134,10 @@ class Rendering:
 
     def _tensor(self, tensor: torch.Tensor) -> str:
         sizes = [self.symbols.text(size) for size in tensor.shape]
-        text = f"{_dtype(tensor.dtype)}[{', '.join(sizes)}]"
+        text = f"{dtype_name(tensor.dtype)}[{', '.join(sizes)}]"
         if tensor.layout != torch.strided:
             text += f" {str(tensor.layout).removeprefix('torch.')}"
-        elif not _contiguous(tensor):
+        elif not contiguous(tensor):
             text += f"({', '.join(self.symbols.text(stride) for stride in tensor.stride())})"
         return f"{text} {tensor.device}" if self.show_devices else text
 
@@ -178,7 +147,7 @@ class Rendering:
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
             return self.symbols.text(value)
         if isinstance(value, torch.dtype):
-            return _dtype(value)
+            return dtype_name(value)
         if isinstance(value, torch.device):
             return str(value) if self.show_devices else "device"
         if isinstance(value, (torch.layout, torch.memory_format)):
@@ -193,11 +162,16 @@ class Rendering:
             return f"[{', '.join(map(self._text, value))}]"
         if value is Ellipsis:
             return "..."
+        if isinstance(value, str) and not self.show_devices and self._is_the_device(value):
+            return "device"
         if value is None or isinstance(value, (bool, int, float, complex, str)):
             return "max" if value == _LAST and type(value) is int else repr(value)
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
-        return _target_name(value) if callable(value) else type(value).__name__
+        return target_name(value) if callable(value) else type(value).__name__
+
+    def _is_the_device(self, text: str) -> bool:
+        return any(text in (device, device.split(":")[0]) for device in self.devices)
 
     def _index(self, index: Any) -> str:
         if isinstance(index, tuple) and index:
@@ -215,107 +189,3 @@ class Rendering:
         self.taken.add(name)
         self.names[node] = name
         return name
-
-
-def _target_name(target: Any) -> str:
-    """The operator as a reader knows it: `aten.expand`, `sin`, `set_grad_enabled`; overloads are left out."""
-    if isinstance(target, str):
-        return target
-    if isinstance(target, torch._ops.OpOverload):
-        return str(target._schema.name).replace("::", ".")
-    if isinstance(target, torch._ops.OpOverloadPacket):
-        return str(target._qualified_op_name).replace("::", ".")
-    if fused := _fused(target):
-        return fused
-    name = getattr(target, "__name__", None) or getattr(target, "_name", None) or type(target).__name__
-    return "set_grad_enabled" if name == "_set_grad_enabled" else str(name)
-
-
-def _fused(target: Any) -> str | None:
-    """Inductor's fusions are functions made for one match: named after the operators that they replaced."""
-    match = next(iter(getattr(target, "args", ())), None) if isinstance(target, partial) else None
-    match = match or getattr(getattr(target, "__wrapped__", None), "match", None)
-    nodes = getattr(match, "nodes", None)
-    if not nodes:
-        return None
-    return "fused[" + " + ".join(_target_name(node.target) for node in nodes if callable(node.target)) + "]"
-
-
-def _word(op: str) -> str:
-    if op.startswith("fused["):
-        return "fused"
-    return re.sub(r"\W", "_", op.rsplit(".", 1)[-1]) or "node"
-
-
-def _dtype(dtype: torch.dtype) -> str:
-    return _DTYPES.get(dtype, str(dtype).removeprefix("torch."))
-
-
-def _is_device(value: Any) -> bool:
-    return isinstance(value, (torch.device, str))
-
-
-def _devices(value: Any) -> Iterator[torch.device]:
-    if isinstance(value, torch.Tensor):
-        yield value.device
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _devices(item)
-
-
-def _expression(value: Any) -> Any:
-    return getattr(getattr(value, "node", None), "expr", value)
-
-
-def _contiguous(tensor: torch.Tensor) -> bool:
-    """Whether the strides are those of a contiguous tensor, decided without adding a guard on a symbolic size."""
-    sizes, strides = [_expression(size) for size in tensor.shape], [_expression(step) for step in tensor.stride()]
-    if any(size == 0 for size in sizes):
-        return True
-    expected: Any = 1
-    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
-        if size == 1:
-            continue
-        if str(_without_max(stride)) != str(_without_max(expected)):
-            return False
-        expected = expected * size
-    return True
-
-
-def _without_max(expression: Any) -> Any:
-    """The expression with `Max(1, s0)`, which the contiguous strides of a symbolic shape carry, read as `s0`."""
-    if not hasattr(expression, "replace") or isinstance(expression, str):
-        return expression
-    is_max: Callable[[Any], bool] = lambda part: type(part).__name__ == "Max" and len(part.args) == 2  # noqa: E731
-    return expression.replace(is_max, lambda part: part.args[1] if part.args[0] == 1 else part.args[0])
-
-
-def _writes_input(node: fx.Node) -> bool:
-    """Whether the node is functionalization's write-back of a mutated input."""
-    return node.target is torch.ops.aten.copy_.default and getattr(node.args[0], "op", "") == "placeholder"
-
-
-def _no_op_detaches(graph: fx.Graph) -> dict[fx.Node, fx.Node]:
-    """Detaches of an AOT graph that say nothing, each with what it detaches.
-
-    Autograd is over in such a graph. A detach of an input that is handed out still says that the output is an alias,
-    not the input itself; every other one is left over from saving tensors, in numbers that differ by release.
-    """
-    dropped: dict[fx.Node, fx.Node] = {}
-    for node in graph.nodes:
-        if node.target is torch.ops.aten.detach.default and isinstance(node.args[0], fx.Node):
-            root = dropped.get(node.args[0], node.args[0])
-            if root.op != "placeholder" or not any(user.op == "output" for user in node.users):
-                dropped[node] = root
-    return dropped
-
-
-def _scalar_suffix(value: Any) -> str:
-    """` = 2` for a constant without dimensions, whose value is part of the program."""
-    from torch._subclasses.fake_tensor import FakeTensor
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    if not isinstance(value, torch.Tensor) or isinstance(value, FakeTensor) or value.dim() or value.is_meta:
-        return ""
-    with _disable_current_modes():
-        return f" = {value.item()!r}"

@@ -1,0 +1,135 @@
+"""Known failures: the ledger of a stack, which bug breaks which case, and nothing that is not exactly that."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
+
+from conformance.results import CaseResult
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+# Where a case can fail: in the call, in backward, in the step after the calls, in what compilation did, in an inline
+# expectation; the last three are the stages of the minifier.
+STAGES = ("call", "backward", "follow_up", "compile_behaviour", "expectation", "program", "launcher", "repro")
+UNREPORTED = "unreported"
+
+_REQUIRED = ("case", "device", "torch", "stage", "reason", "link")
+_OPTIONAL = ("observables", "exception", "script")
+
+
+class LedgerError(ValueError):
+    """A ledger that cannot be used; the message is one line that names the file and the entry."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One known failure of one case."""
+
+    case: str
+    device: str
+    torch: str
+    stage: str
+    reason: str
+    link: str
+    observables: frozenset[str] = frozenset()
+    exception: str | None = None
+    script: str | None = None
+
+    def applies(self, case: str, device: str, torch_version: str) -> bool:
+        """Whether the entry is about this case, on this device and torch release."""
+        return self.case == case and self.device in ("*", device) and in_range(self.torch, torch_version)
+
+    def explains(self, stage: str, observables: Collection[str], exception: str | None) -> bool:
+        """Whether a failure is exactly the one that the entry describes."""
+        if stage != self.stage:
+            return False
+        if self.exception is not None:
+            return exception == self.exception
+        return exception is None and frozenset(observables) == self.observables
+
+    def describe(self) -> str:
+        """The failure that the entry expects, for messages about another one."""
+        what = self.exception if self.exception is not None else ", ".join(sorted(self.observables))
+        return f"{self.stage}: {what}" if what else self.stage
+
+
+def in_range(specifier: str, torch_version: str) -> bool:
+    """Whether a torch version is in a range; only its first two numbers count, so that nightlies compare right."""
+    major, minor = (*Version(torch_version).release, 0)[:2]
+    return SpecifierSet(specifier).contains(f"{major}.{minor}")
+
+
+def load(path: str | Path) -> list[Entry]:
+    """The entries of a ledger."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise LedgerError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise LedgerError(f"{path}: cannot be read: {error}") from error
+    return parse(text, str(path))
+
+
+def parse(text: str, where: str) -> list[Entry]:
+    """The entries in the text of a ledger; every mistake is one line."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise LedgerError(f"{where}: not TOML: {error}") from error
+    if unknown := sorted(set(document) - {"failure"}):
+        raise LedgerError(f"{where}: unknown table {', '.join(unknown)}; a ledger holds [[failure]] entries")
+    tables = document.get("failure", [])
+    if not isinstance(tables, list):
+        raise LedgerError(f"{where}: failure is not a list of entries; write [[failure]]")
+    return [_entry(table, f"{where}: failure {number}") for number, table in enumerate(tables, 1)]
+
+
+def _entry(table: dict[str, Any], where: str) -> Entry:
+    if missing := [key for key in _REQUIRED if key not in table]:
+        raise LedgerError(f"{where}: missing {', '.join(missing)}")
+    where = f"{where} ({table['case']})"
+    if unknown := sorted(set(table) - {*_REQUIRED, *_OPTIONAL}):
+        raise LedgerError(f"{where}: unknown key {', '.join(unknown)}")
+    for key in set(table) - {"observables"}:
+        if not isinstance(table[key], str) or not table[key].strip():
+            raise LedgerError(f"{where}: {key} is not a text")
+    observables = table.get("observables", [])
+    if not isinstance(observables, list) or not all(isinstance(name, str) and name for name in observables):
+        raise LedgerError(f"{where}: observables is not a list of texts")
+    if table["stage"] not in STAGES:
+        raise LedgerError(f"{where}: the stage {table['stage']!r} is not one of {', '.join(STAGES)}")
+    if bool(observables) == ("exception" in table):
+        raise LedgerError(f"{where}: needs the observables that differ or the exception that is raised, one of the two")
+    try:
+        SpecifierSet(table["torch"])
+    except InvalidSpecifier:
+        raise LedgerError(f"{where}: the torch range {table['torch']!r} is not like '>=2.9,<2.15'") from None
+    if table["link"] == UNREPORTED and "script" not in table:
+        raise LedgerError(f"{where}: an unreported failure needs a script that shows it")
+    if table["link"] != UNREPORTED and not table["link"].startswith("https://"):
+        raise LedgerError(f"{where}: the link is neither https://... nor {UNREPORTED!r}")
+    return Entry(**{**table, "observables": frozenset(observables)})
+
+
+def match(entries: Iterable[Entry], case: str, device: str, torch_version: str) -> Entry | None:
+    """The entry about this case, device and torch release; two are a mistake of the ledger."""
+    found = [entry for entry in entries if entry.applies(case, device, torch_version)]
+    if len(found) > 1:
+        raise LedgerError(f"{case}: {len(found)} entries apply on {device} and torch {torch_version}; keep one")
+    return found[0] if found else None
+
+
+def unknown_cases(entries: Iterable[Entry], case_ids: Collection[str]) -> list[str]:
+    """The cases that entries name and that do not exist, in the order of the entries."""
+    return list(dict.fromkeys(entry.case for entry in entries if entry.case not in case_ids))

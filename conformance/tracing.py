@@ -1,0 +1,66 @@
+"""Listens to torch's structured trace for recompiles and graph breaks."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from conformance.reasons import canonical_break, canonical_recompile
+
+_TRACE = logging.getLogger("torch.__trace")
+
+
+class _TraceHandler(logging.Handler):
+    """Listens to torch's structured trace, the one record of graph breaks and reasons that all releases share."""
+
+    def __init__(self, recompiles: list[str], graph_breaks: list[str]) -> None:
+        super().__init__(logging.DEBUG)
+        self.recompiles = recompiles
+        self.graph_breaks = graph_breaks
+        self.breaks: set[tuple[Any, ...]] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        metadata = getattr(record, "metadata", None)
+        artifact = metadata.get("artifact") if isinstance(metadata, dict) else None
+        name = artifact.get("name") if isinstance(artifact, dict) else None
+        payload = getattr(record, "payload", None)
+        if name is None or not isinstance(metadata, dict) or not isinstance(payload, str):
+            return
+        if name == "recompile_reasons":
+            self.recompiles.append(canonical_recompile(_reasons(payload)))
+        elif name == "dynamo_graph_break_reason":
+            # Tracing restarts at a break and may meet it again in the same frame.
+            place = (metadata.get("frame_id"), metadata.get("frame_compile_id"), payload.splitlines()[:1])
+            key = tuple(map(str, place))
+            if key not in self.breaks:
+                self.breaks.add(key)
+                self.graph_breaks.append(canonical_break(payload))
+
+
+def _reasons(payload: str) -> list[str]:
+    """The reasons of one recompile: a JSON list, or from 2.13 on the plain text when there is one."""
+    if payload.startswith("["):
+        try:
+            return [str(reason) for reason in json.loads(payload)]
+        except ValueError:
+            pass
+    return [payload]
+
+
+@contextmanager
+def trace_listener(recompiles: list[str], graph_breaks: list[str]) -> Iterator[None]:
+    """Append the canonical reason of each recompile and graph break inside; the logger is put back afterwards."""
+    handler = _TraceHandler(recompiles, graph_breaks)
+    level, propagate, disabled = _TRACE.level, _TRACE.propagate, _TRACE.disabled
+    _TRACE.addHandler(handler)
+    _TRACE.setLevel(logging.DEBUG)
+    _TRACE.propagate = _TRACE.disabled = False
+    try:
+        yield
+    finally:
+        _TRACE.removeHandler(handler)
+        _TRACE.setLevel(level)
+        _TRACE.propagate, _TRACE.disabled = propagate, disabled
