@@ -11,16 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
+from conformance.catalog import cases_root
+from conformance.invoke import INTERRUPTED, USAGE, UsageError, case_ids, run_cases, run_of
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 #: typer's own copy of click, or the installed one, whichever this release of typer raises from.
 ClickError = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
-USAGE = 2
-INTERRUPTED = 130
-
-
-class UsageError(Exception):
-    """Wrong usage: one line that says what exists instead."""
 
 
 @app.command(context_settings={"ignore_unknown_options": False})
@@ -40,11 +37,8 @@ def run(
     pytest_arguments: Annotated[list[str] | None, typer.Argument(metavar="[-- PYTEST ARGS...]")] = None,
 ) -> None:
     """Run the cases on stacks and devices; write results.json, junit.xml, report.html, summary.md."""
-    from conformance.catalog import cases_root
-
     root = cases_root()
-    arguments = [str(root), "-p", "conformance.plugin", "-p", "no:randomly", "--import-mode=importlib"]
-    arguments += [f"--results={results}", f"--profile={profile}", f"--junitxml={Path(results) / 'junit.xml'}"]
+    arguments = [f"--results={results}", f"--profile={profile}", f"--junitxml={Path(results) / 'junit.xml'}"]
     repeated = {"stack": stack, "device": device, "area": area, "require-device": require_device}
     repeated["known-failures"] = known_failures
     for option, values in repeated.items():
@@ -56,7 +50,7 @@ def run(
     # A worker process even for one: a crash of the stack is then one case's failure, not the end of the run.
     if not os.environ.get("EXPECTTEST_ACCEPT") or workers != "1":
         arguments += ["-n", workers]
-    raise typer.Exit(_pytest([*arguments, *(pytest_arguments or ())]))
+    raise typer.Exit(run_cases(root, [*arguments, *(pytest_arguments or ())]))
 
 
 @app.command()
@@ -82,6 +76,24 @@ def check(
         for line in lines or ["conforms"]:
             print(prefix + line)
     raise typer.Exit(0 if all(record["conforms"] for record in records) else 1)
+
+
+@app.command()
+def script(
+    case: Annotated[str, typer.Argument(metavar="CASE-ID")],
+    stack: Annotated[str, typer.Option(help="Stack; default: inductor.")] = "inductor",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    output: Annotated[str, typer.Option("-o", metavar="FILE", help="Where to write; default: standard output.")] = "",
+) -> None:
+    """Write a stand-alone script of a case: torch and the stack only, exit status 1 where they differ."""
+    from conformance.script import script as script_of
+
+    run = run_of(case, stack, device)
+    text = script_of(run, title=case, first_divergence=run.first_divergence())
+    if output:
+        Path(output).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
 
 
 @app.command()
@@ -111,7 +123,7 @@ def clauses(
     as_markdown: Annotated[bool, typer.Option("--markdown")] = False,
 ) -> None:
     """List the clauses of the contract and the cases that prove each."""
-    from conformance.catalog import cases_by_clause, cases_root
+    from conformance.catalog import cases_by_clause
     from conformance.contract import clauses as all_clauses
 
     proved = cases_by_clause(cases_root())
@@ -143,11 +155,9 @@ def clauses(
 @app.command()
 def manifest(check: Annotated[bool, typer.Option("--check", help="Fail when the file is stale.")] = False) -> None:
     """Write cases/manifest.txt, one case id a line."""
-    from conformance.catalog import cases_root
-
     root = cases_root()
     file = root / "manifest.txt"
-    text = "".join(f"{case}\n" for case in _collect(root))
+    text = "".join(f"{case}\n" for case in case_ids(root))
     if not check:
         file.write_text(text, encoding="utf-8")
         print(f"{file.name}: {text.count(chr(10))} cases")
@@ -206,44 +216,6 @@ def _discrepancy_line(found: dict[str, str]) -> str:
     from conformance.results import Discrepancy
 
     return str(Discrepancy(**found))
-
-
-def _pytest(arguments: list[str]) -> int:
-    import pytest
-
-    status = int(pytest.main(arguments))
-    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
-        raise UsageError("no case matches; `conformance clauses` lists them")
-    return {pytest.ExitCode.USAGE_ERROR: USAGE, pytest.ExitCode.INTERRUPTED: INTERRUPTED}.get(
-        pytest.ExitCode(status), status
-    )
-
-
-class _Collector:
-    """A pytest plugin that gathers the ids of the cases."""
-
-    def __init__(self) -> None:
-        self.ids: set[str] = set()
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        self.ids |= {item.conformance_case_id for item in items if hasattr(item, "conformance_case_id")}
-
-
-def _collect(root: Path) -> list[str]:
-    import contextlib
-    import io
-
-    import pytest
-
-    collector = _Collector()
-    output = io.StringIO()
-    arguments = [str(root), "-p", "conformance.plugin", "-p", "no:randomly", "--import-mode=importlib"]
-    with contextlib.redirect_stdout(output):
-        status = pytest.main([*arguments, "--collect-only", "-q", "--stack=eager", "--device=cpu"], [collector])
-    if status != pytest.ExitCode.OK:
-        errors = [line for line in output.getvalue().splitlines() if line.startswith(("E ", "ERROR"))]
-        raise UsageError(f"the cases cannot be collected: {errors[0] if errors else 'see pytest --collect-only'}")
-    return sorted(collector.ids)
 
 
 def main() -> None:
