@@ -2,7 +2,8 @@
 
 `subject.expect(literal)` compares; with `EXPECTTEST_ACCEPT=1` it rewrites that literal in the case's file. Where a
 torch release changed the meaning of a text, two statements with `since=`/`until=` hold one literal each, and exactly
-one of them must apply to the running torch: `open_case` checks that when the case ends.
+one of them must apply to the running torch: `open_case` checks that when the case ends. A text that is one device's own
+(a lowered graph) is expected with `device=`; on other devices that statement says nothing and counts for nothing.
 """
 
 from __future__ import annotations
@@ -90,8 +91,10 @@ def _release(version: str | None) -> tuple[int, ...] | None:
 class Expectable:
     """A text that a case may expect inline."""
 
-    def __init__(self, subject: str, text: str) -> None:
+    def __init__(self, subject: str, text: str, *, device: str | None = None) -> None:
         self.subject = subject
+        #: The type of the device whose text it is, where it is one device's own.
+        self.device = device.partition(":")[0] if device else None
         # expecttest writes printable ASCII only.
         self.text = text.rstrip("\n").encode("ascii", "backslashreplace").decode("ascii")
 
@@ -101,10 +104,16 @@ class Expectable:
     def __repr__(self) -> str:
         return f"<{self.subject}: {self.text!r}>"
 
-    def expect(self, literal: str, *, since: str | None = None, until: str | None = None) -> None:
-        """Compare with `literal`, where the torch release is in the range. A bare statement: accepting rewrites it."""
+    def expect(
+        self, literal: str, *, since: str | None = None, until: str | None = None, device: str | None = None
+    ) -> None:
+        """Compare with `literal`, where release and device are those named. A bare statement: accepting rewrites it."""
         if not isinstance(literal, str):
             raise ExpectationUsage(f"{self.subject}: expect() takes one string literal, not {type(literal).__name__}")
+        if device is not None and self.device is None:
+            raise ExpectationUsage(f"{self.subject} is the same on every device: expect it without device={device!r}")
+        if device not in (None, self.device):
+            return
         case = _open_cases[-1] if _open_cases else None
         applied = applies(since, until)
         if case is not None:

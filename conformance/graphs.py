@@ -14,7 +14,8 @@ from typing import Any, overload
 from torch import fx, nn
 
 from conformance.expect import Expectable
-from conformance.rendering import Rendering, Symbols
+from conformance.rendering import Rendering
+from conformance.tensor_types import Symbols
 
 
 class Graph(Expectable):
@@ -53,18 +54,19 @@ class Graph(Expectable):
 class Graphs(Expectable, Sequence[Graph]):
     """The graphs seen at one stage, in order; their text is the graphs' texts with a blank line between them."""
 
-    def __init__(self, stage: str, graphs: Iterable[Graph] = (), *, note: str = "") -> None:
+    def __init__(self, stage: str, graphs: Iterable[Graph] = (), *, note: str = "", device: str | None = None) -> None:
         self.stage = stage
         self.graphs = list(graphs)
         #: Why graphs may be lacking, for messages.
         self.note = note
         self._slices: dict[str, Graphs] = {}
         for number, graph in enumerate(self.graphs):
-            graph.subject = f"{stage} graph {number}"
+            if graph.subject == "graph":
+                graph.subject = f"{stage} graph {number}"
+            graph.device = device and device.partition(":")[0]
         subject = f"{stage} graph" if len(self.graphs) == 1 else f"{stage} graphs"
-        super().__init__(
-            f"{subject} ({note})" if note else subject, "\n\n".join(graph.text for graph in self.graphs) or "(no graph)"
-        )
+        text = "\n\n".join(graph.text for graph in self.graphs) or "(no graph)"
+        super().__init__(f"{subject} ({note})" if note else subject, text, device=device)
 
     @overload
     def __getitem__(self, index: int) -> Graph: ...
@@ -73,8 +75,11 @@ class Graphs(Expectable, Sequence[Graph]):
     def __getitem__(self, index: int | slice) -> Graph | Graphs:
         if isinstance(index, slice):
             # The same object each time: expectations on one subject are counted together.
-            return self._slices.setdefault(str(index), Graphs(self.stage, self.graphs[index], note=self.note))
+            return self._slices.setdefault(str(index), self._slice(index))
         return self.graphs[index]
+
+    def _slice(self, index: slice) -> Graphs:
+        return Graphs(self.stage, self.graphs[index], note=self.note, device=self.device)
 
     def __len__(self) -> int:
         return len(self.graphs)

@@ -35,6 +35,7 @@ def _fused(target: Any) -> str | None:
 
 
 def word(op: str) -> str:
+    """The name that a node takes from its operator."""
     if op.startswith("fused["):
         return "fused"
     return re.sub(r"\W", "_", op.rsplit(".", 1)[-1]) or "node"

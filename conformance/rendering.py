@@ -57,9 +57,9 @@ class Rendering:
         if node.op == "output":
             return [f"return {self._text(node.args[0])}"]
         op = self._op(node)
-        call = self._call(node, op)
-        if node.op != "call_function" or getattr(node.target, "__name__", "") != "getitem":
+        if op != "getitem":
             self.ops.append(op)
+        call = self._call(node, op)
         if not node.users and (value is None or writes_input(node)):
             return [call.removeprefix("aten.") if writes_input(node) else call]
         name = self._name(node, word(op))
