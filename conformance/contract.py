@@ -31,7 +31,9 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "lowered_graph": "shows the last graph before its code is generated",
         "freezing": "turns parameters into constants and folds them",
         "layout_optimization": "changes the layout of tensors inside a graph",
-        "minifier": "can be debugged with the minifier",
+        "minifier": "can be debugged with the minifier after Dynamo",
+        "minifier_after_aot": "can be debugged with the minifier after AOTAutograd",
+        "minifier_aot_inductor": "can be debugged with the minifier of AOTInductor",
         "double_backward": "differentiates the backward of a compiled program",
         "profiler": "records sequence numbers under the profiler",
     }

@@ -1,0 +1,123 @@
+"""Inside a forked child: become the process that a person would have started, run the script, say how it failed."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import os
+import resource
+import runpy
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
+
+RECORD = "CONFORMANCE_MINIFY_RECORD"
+FAULT = "CONFORMANCE_MINIFY_FAULT"
+MODULES = (
+    "torch",
+    "torch._dynamo",
+    "torch._dynamo.backends.debugging",
+    "torch._dynamo.testing",
+    "torch._inductor",
+    "torch._inductor.compile_fx",
+    "torch._inductor.codegen.cpp",
+    "torch._inductor.codegen.wrapper",
+    "torch._dynamo.repro.after_dynamo",
+    "torch._dynamo.repro.after_aot",
+    "torch._dynamo.repro.aoti",
+    "torch.export",
+    "functorch.compile",
+)
+# What inductor imports when it first compiles, which is not there in every release.
+FIRST_COMPILE = (
+    "torch.export._trace",
+    "torch.utils.cpp_extension",
+    "sympy.tensor.tensor",
+    "torch._inductor.fx_passes.mkldnn_fusion",
+    "torch._inductor.fx_passes.pad_mm",
+    "torch._inductor.hooks",
+)
+
+
+def import_torch() -> None:
+    """Import what the scripts import, so that a forked child has it."""
+    for module in MODULES:
+        importlib.import_module(module)
+    for module in FIRST_COMPILE:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    gc.freeze()
+
+
+def run(order: dict[str, Any], fds: list[int], python: str) -> NoReturn:
+    """Carry out an order in this process, which is freshly forked, and end it."""
+    status = 1
+    try:
+        os.setsid()
+        become(order, fds, python)
+        status = execute(order["argv"])
+        atexit._run_exitfuncs()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
+
+
+def become(order: dict[str, Any], fds: list[int], python: str) -> None:
+    """Take on the folder, environment and output of the order; the debug folder and caches follow from these."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (fds[0], 1), (fds[1], 2)):
+        os.dup2(source, target)
+    for fd in (nothing, *fds):
+        os.close(fd)
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    tempfile.tempdir = None
+    sys.executable = python  # a query that the minifier isolates is a child of the fork server as well
+
+
+def execute(argv: list[str]) -> int:
+    """Run a script as ``python script arguments`` would, and return the exit status."""
+    if FAULT in os.environ:
+        from conformance.minify import faults
+
+        faults.register(os.environ[FAULT])
+    sys.argv = list(argv)
+    sys.path[0] = str(Path(argv[0]).resolve().parent)
+    try:
+        runpy.run_path(argv[0], run_name="__main__")
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            return error.code or 0
+        sys.stderr.write(f"{error.code}\n")
+        return 1
+    except BaseException as error:
+        print_failure(error)
+        if RECORD in os.environ:
+            Path(os.environ[RECORD]).write_text(json.dumps(reason(error)), encoding="utf-8")
+        return 1
+    return 0
+
+
+def print_failure(error: BaseException) -> None:
+    """The traceback that the interpreter would print, which begins in the script."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, "<frozen runpy>", runpy.__file__):
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)
+
+
+def reason(error: BaseException) -> list[str]:
+    """The type and message of the exception that a compiler stack wrapped in its own."""
+    while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
+        error = inner
+    return [type(error).__name__, str(error)]

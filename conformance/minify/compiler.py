@@ -1,0 +1,51 @@
+"""A C++ compiler that remembers: the queries of a minifier compile the same few texts again and again.
+
+Found as ``g++`` before the real one, it hands on every order but one: to compile a source that it compiled before with
+the same flags, for which it copies the result. Comments, empty lines and the places of the files make no difference.
+What does not compile is not remembered, so an error is always the compiler's own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+NAME = "g++"
+SCRIPT = """\
+#!{python} -IS
+import hashlib, os, shutil, subprocess, sys
+arguments, compiler, memory = sys.argv[1:], {compiler!r}, {memory!r}
+sources = [argument for argument in arguments if argument.endswith(".cpp")]
+if not {{"-c", "-shared"}} & set(arguments) or "-o" not in arguments or len(sources) != 1:
+    os.execv(compiler, [compiler, *arguments])
+[source], target = sources, arguments[arguments.index("-o") + 1]
+with open(source) as file:
+    text = [line for line in file if line.strip() and not line.lstrip().startswith("//")]
+flags = [argument for argument in arguments if argument not in (source, target)]
+known = os.path.join(memory, hashlib.sha256("\\n".join([*flags, *text]).encode()).hexdigest())
+if not os.path.exists(known):
+    status = subprocess.run([compiler, *arguments]).returncode
+    if status != 0 or not os.path.exists(target):
+        sys.exit(status)
+    shutil.copyfile(target, f"{{known}}.{{os.getpid()}}")
+    os.replace(f"{{known}}.{{os.getpid()}}", known)
+else:
+    shutil.copyfile(known, target)
+"""
+
+
+def install(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Put the compiler into a folder, and say which environment finds it there."""
+    compiler = shutil.which(NAME, path=environment.get("PATH"))
+    if compiler is None or "CXX" in environment:
+        return {}
+    place, memory = folder / "bin", folder / "objects"
+    for path in (place, memory):
+        path.mkdir()
+    script = place / NAME
+    script.write_text(SCRIPT.format(python=sys.executable, compiler=compiler, memory=str(memory)), encoding="utf-8")
+    script.chmod(0o700)
+    return {"PATH": os.pathsep.join([str(place), environment.get("PATH", os.defpath)])}

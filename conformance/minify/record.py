@@ -1,0 +1,175 @@
+"""The record of one run of the minifier: what each stage did, and whether that is what a stack owes its user."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from conformance.expect import Expectable
+from conformance.minify.scripts import operations
+from conformance.results import Discrepancy
+
+STAGES = ("program", "launcher", "repro")
+LONGEST_OUTPUT = 6000
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a script failed: the exception under those that the stack wrapped around it."""
+
+    type: str
+    message: str
+
+    def is_like(self, other: Reason) -> bool:
+        """Whether two failures have one cause; messages carry names and paths, so they need not be equal.
+
+        An accuracy error names who noticed it, not what is wrong.
+        """
+        if self.type != other.type:
+            return False
+        if self.type == "AccuracyError":
+            return True
+        mine, theirs = (_bare(reason.message) for reason in (self, other))
+        return difflib.SequenceMatcher(None, mine, theirs).ratio() > 0.8 if mine and theirs else mine == theirs
+
+    def __str__(self) -> str:
+        line = self.message.strip().partition("\n")[0]
+        return f"{self.type}: {line}" if line else self.type
+
+
+def _bare(message: str) -> str:
+    """The first lines of a message without paths, addresses and numbers."""
+    text = "\n".join(message.strip().splitlines()[:4])
+    return re.sub(r"0x[0-9a-f]+|\d+", "N", re.sub(r"\S*/\S*", "PATH", text))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one stage did."""
+
+    name: str
+    status: int
+    timed_out: bool
+    seconds: float
+    cpu_seconds: float
+    output: str
+    reason: Reason | None = None
+    files: tuple[str, ...] = ()
+    limit: float = 0.0
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the process was ended by a signal: a crash, or our own when its time was over."""
+        return self.status < 0 or self.timed_out
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words that do not depend on the machine."""
+        if self.timed_out:
+            return f"still running after {self.limit:g} s"
+        if self.status < 0:
+            return f"killed by {signal.Signals(-self.status).name}"
+        if self.status == 0:
+            return "passed"
+        return f"failed with {self.reason.type}" if self.reason else f"failed with status {self.status}"
+
+
+class MinifierFailure(AssertionError):
+    """A stage of the minifier did not do what it must."""
+
+    def __init__(self, stage: str, observable: str, expected: str, actual: str, output: str = "") -> None:
+        self.stage = stage
+        self.exception: str | None = None  # what went wrong is in the discrepancies, whatever a script raised
+        self.discrepancies = [Discrepancy(observable, stage, expected, actual)]
+        tail = output.strip()[-LONGEST_OUTPUT:]
+        super().__init__(
+            f"{stage}: expected {expected}, got {actual}" + (f"\n\noutput of {stage}:\n{tail}" if tail else "")
+        )
+
+
+@dataclass(frozen=True)
+class MinifierRun:
+    """Program, launcher and repro, each run in a process of its own."""
+
+    stages: Mapping[str, Stage]
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    graph: str = ""
+    input_lines: str = ""
+    launcher_graph: str = ""
+
+    def stage(self, name: str) -> Stage:
+        """A stage that was reached."""
+        if name not in self.stages:
+            missing = "minifier_launcher.py" if name == "launcher" else "repro.py"
+            before = self.stages[STAGES[STAGES.index(name) - 1]] if STAGES.index(name) <= len(self.stages) else None
+            raise MinifierFailure(
+                before.name if before else "program",
+                "side_effect",
+                f"the {before.name if before else 'program'} stage to write {missing}",
+                f"nothing ({before.ending if before else 'not reached'})",
+                before.output if before else "",
+            )
+        return self.stages[name]
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What all stages cost."""
+        return sum(stage.cpu_seconds for stage in self.stages.values())
+
+    @property
+    def outcome(self) -> Expectable:
+        """One line a stage: how it ended."""
+        return Expectable("outcome", "\n".join(f"{name}: {stage.ending}" for name, stage in self.stages.items()))
+
+    @property
+    def repro(self) -> Expectable:
+        """The minified module as a canonical graph."""
+        return Expectable("minified graph", self.graph)
+
+    @property
+    def inputs(self) -> Expectable:
+        """What the repro carries of each input."""
+        return Expectable("inputs of the repro", self.input_lines)
+
+    @property
+    def module(self) -> Expectable:
+        """The module that the launcher starts from, as a canonical graph."""
+        return Expectable("module of the launcher", self.launcher_graph)
+
+    def assert_minified(self) -> None:
+        """The program failed, the launcher made its graph smaller, and the repro fails for the same reason."""
+        program = self._failed("program")
+        launcher = self.stage("launcher")
+        if launcher.crashed or launcher.status != 0:
+            raise MinifierFailure("launcher", "exception", "to pass", _ending(launcher), launcher.output)
+        self.stage("repro")
+        before, after = (operations(self.scripts[name]) for name in ("launcher", "repro"))
+        if after > before or (after == before and before > 1):
+            expected = f"fewer operators than the {before} of the program"
+            raise MinifierFailure("launcher", "graphs", expected, str(after), launcher.output)
+        repro = self._failed("repro")
+        if program.reason is None or repro.reason is None or not repro.reason.is_like(program.reason):
+            raise MinifierFailure("repro", "exception", str(program.reason), str(repro.reason), repro.output)
+
+    def assert_no_repro(self) -> None:
+        """The program passed and nothing was dumped."""
+        program = self.stage("program")
+        if program.crashed or program.status != 0:
+            raise MinifierFailure("program", "exception", "to pass", _ending(program), program.output)
+        if "launcher" in self.stages or program.files:
+            written = ", ".join(program.files) or "minifier_launcher.py"
+            raise MinifierFailure("program", "side_effect", "nothing dumped", written, program.output)
+
+    def _failed(self, name: str) -> Stage:
+        """A stage whose script has to fail, and to fail by an exception."""
+        stage = self.stage(name)
+        if stage.crashed or stage.reason is None:
+            raise MinifierFailure(name, "exception", "an exception", _ending(stage), stage.output)
+        return stage
+
+
+def _ending(stage: Stage) -> str:
+    return f"{stage.ending}: {stage.reason}" if stage.reason else stage.ending
