@@ -17,7 +17,7 @@ from conformance.invoke import INTERRUPTED, USAGE, UsageError, case_ids, run_cas
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 #: typer's own copy of click, or the installed one, whichever this release of typer raises from.
-ClickError = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
+ClickError: type[Any] = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
 
 
 @app.command(context_settings={"ignore_unknown_options": False})
@@ -175,9 +175,10 @@ def compare(
 ) -> None:
     """What regressed, got fixed, is new or gone between two result files, and the graphs that changed."""
     from conformance.report.terminal import comparison
+    from conformance.result_sets import diff
     from conformance.results import Results
 
-    difference = Results.read(Path(old)).diff(Results.read(Path(new)))
+    difference = diff(Results.read(Path(old)), Results.read(Path(new)))
     print(json.dumps(difference.to_json(), indent=2) if as_json else comparison(difference))
     raise typer.Exit(1 if difference.regressed else 0)
 
@@ -207,9 +208,10 @@ def merge(
     output: Annotated[str, typer.Option("-o", metavar="FILE", help="The merged file.")],
 ) -> None:
     """Merge the result files of shards, stacks or devices into one."""
+    from conformance.result_sets import merge as merge_runs
     from conformance.results import Results
 
-    Results.merge([Results.read(Path(file)) for file in files]).write(Path(output))
+    merge_runs([Results.read(Path(file)) for file in files]).write(Path(output))
 
 
 def _discrepancy_line(found: dict[str, str]) -> str:
@@ -226,7 +228,7 @@ def main() -> None:
     except typer.Abort:
         status = INTERRUPTED
     except ClickError as error:
-        message = error.format_message()  # type: ignore[attr-defined]
+        message = error.format_message()
         unknown = "command" in message.lower()
         status = _refuse(f"{message} Commands: {', '.join(_commands())}." if unknown else message)
     except (ValueError, UsageError, OSError) as error:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
-
-from conformance.results import CaseResult
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -133,3 +131,41 @@ def match(entries: Iterable[Entry], case: str, device: str, torch_version: str) 
 def unknown_cases(entries: Iterable[Entry], case_ids: Collection[str]) -> list[str]:
     """The cases that entries name and that do not exist, in the order of the entries."""
     return list(dict.fromkeys(entry.case for entry in entries if entry.case not in case_ids))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failure that a draft of a ledger is to describe."""
+
+    case: str
+    device: str
+    stage: str
+    observables: frozenset[str]
+    exception: str | None
+    reason: str
+    script: str
+
+
+def draft(failures: Iterable[Failure], torch_version: str) -> str:
+    """The text of a ledger with one entry a failure, for this torch release only, to be completed by a person."""
+    major, minor = (*Version(torch_version).release, 0)[:2]
+    blocks = []
+    for failure in failures:
+        entry: dict[str, str | list[str]] = {
+            "case": failure.case,
+            "device": failure.device,
+            "torch": f">={major}.{minor},<{major}.{minor + 1}",
+            "stage": failure.stage,
+        }
+        if failure.exception is not None:
+            entry["exception"] = failure.exception
+        else:
+            entry["observables"] = sorted(failure.observables)
+        entry.update(reason=failure.reason, link=UNREPORTED, script=failure.script)
+        blocks.append("[[failure]]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in entry.items()))
+    return "\n".join(blocks)
+
+
+def _toml(value: str | list[str]) -> str:
+    # A JSON text is a TOML text but for the one control character that JSON leaves as it is.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,12 +1,13 @@
-"""The result file: what one run found, as data that is written, read, merged and counted."""
+"""The result file: what one run found, as data that is written, read and counted."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -229,45 +230,3 @@ def _check_keys(data: Mapping[str, Any], kind: type[Any]) -> None:
     if set(data) != known:
         groups = (("missing", known - set(data)), ("unknown", set(data) - known))
         raise ResultsError("; ".join(f"{word} {', '.join(sorted(keys))}" for word, keys in groups if keys))
-
-
-def merge(runs: Sequence[Results]) -> Results:
-    """One run of several parts of it: shards, or machines with different devices.
-
-    Where two parts have the same case, stack and device, a verdict wins over none (`unavailable` on the machine without
-    the device), any result wins over `missing`, and otherwise the later part wins.
-    """
-    if not runs:
-        raise ResultsError("there is nothing to merge")
-    for name, values in (
-        ("torch releases", [str(run.environment.get("torch")) for run in runs]),
-        ("versions of the suite", [f"{run.suite.get('version')} {run.suite.get('commit')}" for run in runs]),
-    ):
-        if len(set(values)) > 1:
-            different = ", ".join(dict.fromkeys(values))
-            raise ResultsError(
-                f"results of different {name} are not one run: {different} (`report` shows them side by side)"
-            )
-    merged: dict[Key, CaseResult] = {}
-    for result in (result for run in runs for result in run.results):
-        if result.key not in merged or _weight(result) >= _weight(merged[result.key]):
-            merged[result.key] = result
-    first = min(runs, key=lambda run: run.started)
-    return Results(
-        suite=dict(first.suite),
-        environment={**first.environment, "gpus": _union(run.environment.get("gpus", []) for run in runs)},
-        options={
-            key: value for key, value in first.options.items() if all(run.options.get(key) == value for run in runs)
-        },
-        started=first.started,
-        seconds=sum(run.seconds for run in runs),
-        results=list(merged.values()),
-    )
-
-
-def _weight(result: CaseResult) -> int:
-    return {"missing": 0, "unavailable": 1, "not_applicable": 1}.get(result.outcome, 2)
-
-
-def _union(lists: Iterable[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(item for items in lists for item in items))

@@ -1,0 +1,7 @@
+"""Views of results: terminal, Markdown and one HTML file; several result files stand side by side as columns."""
+
+from conformance.report.html import html_report
+from conformance.report.markdown import markdown_summary
+from conformance.report.terminal import comparison, terminal_table
+
+__all__ = ["comparison", "html_report", "markdown_summary", "terminal_table"]
