@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from conformance.results import NO_VERDICT, CaseResult, Key, Results, ResultsError
@@ -54,46 +54,56 @@ def _union(lists: Iterable[Sequence[str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class Change:
-    """One result in two files."""
+    """One result in two runs; None where the run has none."""
 
-    case: str
-    stack: str
-    device: str
-    old: str
-    new: str
+    key: Key
+    old: CaseResult | None
+    new: CaseResult | None
 
     def __str__(self) -> str:
-        return f"{self.case} on {self.stack}, {self.device}: {self.old} -> {self.new}"
+        case, stack, device = self.key
+        return (
+            f"{case} on {stack}, {device}: {_outcome(self.old) or 'no result'} -> {_outcome(self.new) or 'no result'}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as `compare --json` prints it."""
+        reason = self.new.reason if self.new else ""
+        return {**_named(self.key), "old": _outcome(self.old), "new": _outcome(self.new), "reason": reason}
 
 
 @dataclass(frozen=True)
 class GraphChange:
-    """A graph whose canonical text is not the same in two files."""
+    """A graph whose canonical text is another one in the new run."""
 
-    case: str
-    stack: str
-    device: str
+    key: Key
     stage: str
     diff: str
 
+    def to_json(self) -> dict[str, Any]:
+        """The change as `compare --json` prints it."""
+        return {**_named(self.key), "stage": self.stage, "diff": self.diff}
 
-@dataclass(frozen=True)
+
+@dataclass
 class Difference:
-    """What two result files disagree on."""
+    """What changed from an old run to a new one."""
 
-    regressed: list[Change]
-    fixed: list[Change]
-    new: list[Change]
-    gone: list[Change]
-    graphs_changed: list[GraphChange]
+    regressed: list[Change] = field(default_factory=list)
+    fixed: list[Change] = field(default_factory=list)
+    new: list[Change] = field(default_factory=list)
+    gone: list[Change] = field(default_factory=list)
+    graphs: list[GraphChange] = field(default_factory=list)
 
-    def counts(self) -> str:
-        """One line."""
-        return ", ".join(f"{len(getattr(self, entry.name))} {entry.name.replace('_', ' ')}" for entry in fields(self))
+    @property
+    def line(self) -> str:
+        """The counts in one line."""
+        counts = [f"{len(getattr(self, name))} {name}" for name in ("regressed", "fixed", "new", "gone")]
+        return ", ".join([*counts, f"{len(self.graphs)} graphs changed"])
 
     def to_json(self) -> dict[str, Any]:
-        """The lists and the graphs' diffs."""
-        return dict(asdict(self))
+        """The whole comparison as `compare --json` prints it."""
+        return {entry.name: [change.to_json() for change in getattr(self, entry.name)] for entry in fields(self)}
 
 
 def diff(old: Results, new: Results) -> Difference:
@@ -103,16 +113,15 @@ def diff(old: Results, new: Results) -> Difference:
     A result that turns `not_applicable` or `unavailable` is gone: a suite must not shrink silently.
     """
     before, after = old.by_key(), new.by_key()
-    found: dict[str, list[Change]] = {"regressed": [], "fixed": [], "new": [], "gone": []}
-    graphs: list[GraphChange] = []
+    difference = Difference()
     for key in [*before, *(key for key in after if key not in before)]:
-        ours, theirs = before.get(key), after.get(key)
-        kind = _kind(_rank(ours), _rank(theirs))
+        change = Change(key, before.get(key), after.get(key))
+        kind = _kind(_rank(change.old), _rank(change.new))
         if kind is not None:
-            found[kind].append(Change(*key, ours.outcome if ours else "-", theirs.outcome if theirs else "-"))
-        if ours is not None and theirs is not None:
-            graphs += _graph_changes(key, ours, theirs)
-    return Difference(**found, graphs_changed=graphs)
+            getattr(difference, kind).append(change)
+        if change.old is not None and change.new is not None:
+            difference.graphs += _graph_changes(key, change.old, change.new)
+    return difference
 
 
 _BROKEN, _KNOWN, _KEPT = 0, 1, 2
@@ -139,5 +148,13 @@ def _graph_changes(key: Key, old: CaseResult, new: CaseResult) -> list[GraphChan
         lines = difflib.unified_diff(
             old.graphs[stage].splitlines(), new.graphs[stage].splitlines(), "old", "new", lineterm=""
         )
-        changes.append(GraphChange(*key, stage, "\n".join(lines)))
+        changes.append(GraphChange(key, stage, "\n".join(lines)))
     return changes
+
+
+def _named(key: Key) -> dict[str, str]:
+    return dict(zip(("case", "stack", "device"), key, strict=True))
+
+
+def _outcome(result: CaseResult | None) -> str | None:
+    return result.outcome if result else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import tempfile
@@ -211,15 +210,14 @@ class Results:
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ResultsError(f'{path}: not a result file: it lacks "schema": {SCHEMA}')
         data.pop("summary", None)
-        number = None
+        where, results = str(path), []
         try:
             _check_keys(data, cls)
-            results = []
             for number, item in enumerate(data["results"]):
+                where = f"{path}: results[{number}]"
                 results.append(CaseResult.from_json(item))
         except (ResultsError, TypeError, AttributeError) as error:
-            where = f"{path}: " if number is None else f"{path}: results[{number}]: "
-            raise ResultsError(where + str(error).replace("\n", " ")) from error
+            raise ResultsError(f"{where}: {error}") from error
         return cls(**{**data, "results": results})
 
 
