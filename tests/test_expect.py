@@ -135,6 +135,22 @@ def test_two_that_apply_are_an_error(extra: dict[str, str]) -> None:
         case()
 
 
+def test_a_devices_own_text_is_expected_on_that_device_only() -> None:
+    """Elsewhere the statement says nothing, and a range in it counts for nothing."""
+    subject = Expectable("lowered graph", "a", device="cuda:0")
+    with open_case("c", accept_allowed=True):
+        subject.expect("a", since=RELEASE, device="cuda")
+        subject.expect("of the processor", since=RELEASE, device="cpu")
+    with pytest.raises(ExpectationMismatch):
+        subject.expect("b", device="cuda")
+
+
+def test_a_text_of_every_device_is_expected_without_one() -> None:
+    """Or it would be compared on one device and pass on the other whatever it is."""
+    with pytest.raises(ExpectationUsage, match="the same on every device"):
+        Expectable("forward graph", "a").expect("a", device="cpu")
+
+
 def test_subjects_are_counted_apart() -> None:
     """Two runs of one case may show the same text under the same subject."""
     first, second = Expectable("forward graph", "a"), Expectable("forward graph", "a")
