@@ -1,0 +1,284 @@
+"""The result file: written, read, counted, merged and compared, and never half or silently less."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import resources
+
+import jsonschema
+import pytest
+
+from conformance.result_sets import diff, merge
+from conformance.results import OUTCOMES, CaseResult, Discrepancy, Results, ResultsError
+
+STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
+ENVIRONMENT = {"torch": "2.13.0", "triton": None, "python": "3.11.7", "platform": "Linux", "gpus": [], "compiler": None}
+
+
+def result(case="layout/test_a.py::test_b", outcome="pass", stack="inductor", device="cpu", **more):
+    return CaseResult(case, ["layout.a.b"], case.partition("/")[0], stack, device, outcome, **more)
+
+
+def run(*results, **more):
+    parts = {
+        "suite": {"version": "0.1.0", "commit": None},
+        "environment": ENVIRONMENT,
+        "options": {"profile": "quick"},
+        "started": "2026-11-28T02:00:00+00:00",
+        "seconds": 3.5,
+    }
+    return Results(**{**parts, **more}, results=list(results))
+
+
+def outcomes(results):
+    return {one.case: one.outcome for one in results.results}
+
+
+def test_discrepancy_reads_as_eager_against_stack():
+    assert str(STRIDE) == "outputs[0].stride: eager (12, 1), stack (1, 3)"
+
+
+def test_discrepancy_without_a_place_is_named_by_its_observable():
+    assert Discrepancy("recompiles", "", "0", "1").name == "recompiles"
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path):
+    written = run(
+        result(
+            outcome="fail",
+            reason="in call",
+            seconds=1.25,
+            compile_seconds=1.0,
+            discrepancies=[STRIDE],
+            first_divergence="inductor",
+            graphs={"forward": "in0: f32[3]\nreturn (in0,)"},
+            recompiles=["x is y"],
+            graph_breaks=["print"],
+        )
+    )
+    written.write(tmp_path / "new" / "results.json")
+    assert Results.read(tmp_path / "new" / "results.json") == written
+
+
+def test_the_file_fits_its_schema(tmp_path):
+    every = [result(f"layout/test_a.py::test_{name}", name, discrepancies=[STRIDE]) for name in OUTCOMES]
+    run(*every).write(tmp_path / "results.json")
+    schema = json.loads((resources.files("conformance") / "results.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads((tmp_path / "results.json").read_text(encoding="utf-8")), schema)
+
+
+def test_the_schema_refuses_another_outcome():
+    schema = json.loads((resources.files("conformance") / "results.schema.json").read_text(encoding="utf-8"))
+    with pytest.raises(jsonschema.ValidationError, match="'skipped' is not one of"):
+        jsonschema.validate(run(result(outcome="skipped")).to_json(), schema)
+
+
+def test_writing_replaces_the_file_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "results.json"
+    run(result()).write(path)
+    before = path.read_text(encoding="utf-8")
+    with pytest.raises(TypeError):
+        run(result(reason=object())).write(path)
+    assert path.read_text(encoding="utf-8") == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["results.json"]
+
+
+def test_the_written_file_is_readable_by_others(tmp_path):
+    run(result()).write(tmp_path / "results.json")
+    assert (tmp_path / "results.json").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data.update(schema=2), 'not a result file: it lacks "schema": 1'),
+        (lambda data: data.pop("options"), "missing options"),
+        (lambda data: data["results"][0].pop("stack"), "results[0]: missing stack"),
+        (lambda data: data["results"][0].update(more=1), "results[0]: unknown more"),
+        (
+            lambda data: data["results"][0].update(outcome="skipped"),
+            f"results[0]: the outcome 'skipped' is not one of {', '.join(OUTCOMES)}",
+        ),
+        (lambda data: data["results"].append(3), "results[1]: expected an object, found int"),
+        (
+            lambda data: data["results"][0]["discrepancies"][0].pop("where"),
+            "results[0]: missing where",
+        ),
+    ],
+    ids=["schema", "lacks", "lacks-in-result", "unknown", "outcome", "no-object", "discrepancy"],
+)
+def test_a_bad_file_is_one_line_that_says_where(tmp_path, change, message):
+    data = run(result(discrepancies=[STRIDE])).to_json()
+    change(data)
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(ResultsError) as caught:
+        Results.read(path)
+    assert str(caught.value) == f"{path}: {message}"
+
+
+def test_a_file_that_is_not_json_or_not_there_is_named(tmp_path):
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ResultsError, match=r"bad\.json: not JSON: "):
+        Results.read(tmp_path / "bad.json")
+    with pytest.raises(ResultsError, match=r"gone\.json: no such file$"):
+        Results.read(tmp_path / "gone.json")
+
+
+def test_counts_are_by_area_stack_and_device():
+    counts = run(
+        result(),
+        result("layout/test_a.py::test_c", "known_failure"),
+        result("layout/test_a.py::test_d", "not_applicable"),
+        result("layout/test_a.py::test_e", "fail"),
+        result("freezing/test_a.py::test_f"),
+    ).counts()
+    layout, freezing = counts
+    assert (layout.area, layout.stack, layout.device) == ("layout", "inductor", "cpu")
+    assert layout.outcomes == {"pass": 1, "known_failure": 1, "not_applicable": 1, "fail": 1}
+    assert (layout.total, layout.not_as_expected) == (4, 1)
+    assert layout.pass_rate == pytest.approx(1 / 3)
+    assert layout.taken_on == pytest.approx(3 / 4)
+    assert freezing.pass_rate == 1
+
+
+def test_a_device_that_is_absent_has_no_pass_rate():
+    (count,) = run(result(outcome="unavailable")).counts()
+    assert count.pass_rate is None
+    assert count.taken_on == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "green"),
+    [
+        ("pass", True),
+        ("known_failure", True),
+        ("not_applicable", True),
+        ("unavailable", True),
+        ("fail", False),
+        ("unexpected_pass", False),
+        ("missing", False),
+        ("error", False),
+    ],
+)
+def test_only_the_expected_is_green(outcome, green):
+    assert run(result(), result("layout/test_a.py::test_c", outcome)).as_expected is green
+
+
+def test_a_run_of_nothing_is_not_green():
+    assert run().as_expected is False
+
+
+def test_merge_puts_shards_together():
+    one = run(result(), options={"profile": "quick", "shard": "1/2"}, started="2026-11-28T03:00:00+00:00")
+    two = run(result("layout/test_a.py::test_c", "fail"), options={"profile": "quick", "shard": "2/2"})
+    merged = merge([one, two])
+    assert outcomes(merged) == {"layout/test_a.py::test_b": "pass", "layout/test_a.py::test_c": "fail"}
+    assert merged.options == {"profile": "quick"}
+    assert merged.seconds == 7.0
+    assert merged.started == "2026-11-28T02:00:00+00:00"
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize(
+    ("weaker", "stronger"), [("missing", "unavailable"), ("unavailable", "pass"), ("missing", "fail")]
+)
+def test_merge_keeps_what_says_more(weaker, stronger, swapped):
+    parts = [run(result(outcome=weaker)), run(result(outcome=stronger))]
+    assert outcomes(merge(parts[::-1] if swapped else parts)) == {"layout/test_a.py::test_b": stronger}
+
+
+def test_merge_of_equal_weight_takes_the_later_part():
+    assert outcomes(merge([run(result()), run(result(outcome="fail"))])) == {"layout/test_a.py::test_b": "fail"}
+
+
+def test_merge_names_the_gpus_of_all_parts():
+    gpu = run(result(device="cuda"), environment={**ENVIRONMENT, "gpus": ["H100"]})
+    assert merge([run(result()), gpu, gpu]).environment["gpus"] == ["H100"]
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (
+            {"environment": {**ENVIRONMENT, "torch": "2.15.0"}},
+            "different torch releases are not one run: 2.13.0, 2.15.0",
+        ),
+        (
+            {"suite": {"version": "0.2.0", "commit": None}},
+            "different versions of the suite are not one run: 0.1.0 None",
+        ),
+    ],
+    ids=["torch", "suite"],
+)
+def test_merge_refuses_what_is_not_one_run(part, message):
+    with pytest.raises(ResultsError, match=f"^results of {message}"):
+        merge([run(result()), run(result(), **part)])
+
+
+LISTS = ("regressed", "fixed", "new", "gone")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("pass", "fail", "regressed"),
+        ("pass", "error", "regressed"),
+        ("pass", "missing", "regressed"),
+        ("pass", "known_failure", "regressed"),
+        ("known_failure", "fail", "regressed"),
+        ("fail", "pass", "fixed"),
+        ("known_failure", "unexpected_pass", "fixed"),
+        ("known_failure", "pass", "fixed"),
+        ("fail", "known_failure", None),
+        ("fail", "error", None),
+        ("pass", "pass", None),
+        ("pass", "unavailable", "gone"),
+        ("pass", "not_applicable", "gone"),
+        ("not_applicable", "unavailable", None),
+        ("unavailable", "fail", "new"),
+        ("pass", None, "gone"),
+        (None, "fail", "new"),
+        (None, "not_applicable", None),
+    ],
+)
+def test_diff_sorts_each_change_into_one_list(old, new, where):
+    difference = diff(run(*([result(outcome=old)] if old else [])), run(*([result(outcome=new)] if new else [])))
+    assert [name for name in LISTS if getattr(difference, name)] == ([where] if where else [])
+
+
+def test_diff_tells_stacks_and_devices_apart():
+    difference = diff(run(result(), result(device="cuda")), run(result(), result(device="cuda", outcome="fail")))
+    (change,) = difference.regressed
+    assert str(change) == "layout/test_a.py::test_b on inductor, cuda: pass -> fail"
+
+
+def test_diff_shows_changed_graphs():
+    old = result(graphs={"forward": "a\nb", "backward": "c", "lowered": "d"})
+    new = replace(old, graphs={"forward": "a\nB", "backward": "c"})
+    (change,) = diff(run(old), run(new)).graphs
+    assert change.stage == "forward"
+    assert change.diff == "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n+B"
+
+
+def test_diff_counts_in_one_line_and_as_data():
+    difference = diff(run(result()), run(result(outcome="fail", reason="in call")))
+    assert difference.line == "1 regressed, 0 fixed, 0 new, 0 gone, 0 graphs changed"
+    assert difference.to_json() == {
+        "regressed": [
+            {
+                "case": "layout/test_a.py::test_b",
+                "stack": "inductor",
+                "device": "cpu",
+                "old": "pass",
+                "new": "fail",
+                "reason": "in call",
+            }
+        ],
+        "fixed": [],
+        "new": [],
+        "gone": [],
+        "graphs": [],
+    }
