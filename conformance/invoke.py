@@ -12,7 +12,7 @@ from conformance.catalog import cases_root
 
 USAGE = 2
 INTERRUPTED = 130
-PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "--import-mode=importlib")
+PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:logging", "--import-mode=importlib")
 
 
 class UsageError(Exception):

@@ -1,0 +1,131 @@
+"""Input mutation: what the caller's tensors hold after a compiled call."""
+
+import torch
+
+from conformance import clause, tensors
+
+
+class AddsToItsParameter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(4.0))
+
+    def forward(self, x):
+        torch.set_grad_enabled(False)
+        self.weight.add_(x)
+        torch.set_grad_enabled(True)
+        return x
+
+
+def assign_corner(a, b):
+    a[:, :-1, :, 8:] = b[:, :, :16, :9]
+    return a.view(1, 6, 32, 17)
+
+
+def add_through_expanded_view(x):
+    y = x.expand(3, *x.shape)
+    y[0, 0].add_(5)
+    return x * 1
+
+
+def scale_through_expanded_view(x, z):
+    y = x.expand(3, *x.shape)
+    y[1, 1].mul_(5)
+    return y * z
+
+
+@clause("aot_autograd.mutation.leaf_under_no_grad")
+def test_parameter_is_mutated_with_grad_off(stack, device):
+    """A parameter that is mutated with grad mode off holds eager's value, and grad mode is on again."""
+    run = stack.run(AddsToItsParameter, tensors((4,), device=device))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect("""\
+""")
+
+
+@clause("aot_autograd.mutation.writeback")
+def test_slice_assignment_writes_back(stack, device):
+    """A slice of one input assigned from a slice of another is written back, and a view of it comes out as a view."""
+    run = stack.run(assign_corner, tensors((6, 2, 16, 17), (6, 1, 32, 17), device=device))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect("""\
+in0: f32[6, 1, 32, 17]
+in1: f32[6, 2, 16, 17]
+slice: f32[6, 1, 16, 17](544, 544, 17, 1) = aten.slice(in0, 2, 0, 16)
+slice_1: f32[6, 1, 16, 9](544, 544, 17, 1) = aten.slice(slice, 3, 0, 9)
+slice_2: f32[6, 1, 16, 17](544, 272, 17, 1) = aten.slice(in1, 1, 0, -1)
+slice_3: f32[6, 1, 16, 9](544, 272, 17, 1) = aten.slice(slice_2, 3, 8, max)
+copy: f32[6, 1, 16, 9](544, 272, 17, 1) = aten.copy(slice_3, slice_1)
+slice_4: f32[6, 1, 16, 17](544, 272, 17, 1) = aten.slice(in1, 1, 0, -1)
+slice_scatter: f32[6, 1, 16, 17](544, 272, 17, 1) = aten.slice_scatter(slice_4, copy, 3, 8, max)
+slice_scatter_1: f32[6, 2, 16, 17] = aten.slice_scatter(in1, slice_scatter, 1, 0, -1)
+copy_(in1, slice_scatter_1)
+view: f32[1, 6, 32, 17] = aten.view(slice_scatter_1, [1, 6, 32, 17])
+return (view,)
+""")
+
+
+@clause("aot_autograd.mutation.through_expanded_view")
+def test_write_through_expanded_view(stack, device):
+    """A write through an expanded view of an input reaches the input."""
+    run = stack.run(add_through_expanded_view, tensors((2, 3), device=device))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect("""\
+in0: f32[2, 3]
+expand: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select: f32[2, 3] = aten.select(expand, 0, 0)
+select_1: f32[3] = aten.select(select, 0, 0)
+add: f32[3] = aten.add(select_1, 5)
+expand_1: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select_2: f32[2, 3] = aten.select(expand_1, 0, 0)
+select_scatter: f32[2, 3] = aten.select_scatter(select_2, add, 0, 0)
+select_scatter_1: f32[3, 2, 3] = aten.select_scatter(expand_1, select_scatter, 0, 0)
+sub: f32[3, 2, 3] = aten.sub(select_scatter_1, in0)
+sum: f32[1, 2, 3] = aten.sum(sub, [0], True)
+view: f32[2, 3] = aten.view(sum, [2, 3])
+add_1: f32[2, 3] = aten.add(in0, view)
+mul: f32[2, 3] = aten.mul(add_1, 1)
+copy_(in0, add_1)
+return (mul,)
+""")
+
+
+@clause("aot_autograd.mutation.through_expanded_view")
+def test_write_through_expanded_view_has_gradients(stack, device):
+    """A write through an expanded view of an input reaches what is multiplied with it, and that one's gradient."""
+    run = stack.run(scale_through_expanded_view, tensors((2, 3), (3, 2, 3), device=device, requires_grad=[False, True]))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect("""\
+in0: f32[2, 3]
+in1: f32[3, 2, 3]
+expand: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select: f32[2, 3] = aten.select(expand, 0, 1)
+select_1: f32[3] = aten.select(select, 0, 1)
+mul: f32[3] = aten.mul(select_1, 5)
+expand_1: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select_2: f32[2, 3] = aten.select(expand_1, 0, 1)
+select_scatter: f32[2, 3] = aten.select_scatter(select_2, mul, 0, 1)
+select_scatter_1: f32[3, 2, 3] = aten.select_scatter(expand_1, select_scatter, 0, 1)
+sub: f32[3, 2, 3] = aten.sub(select_scatter_1, in0)
+sum: f32[1, 2, 3] = aten.sum(sub, [0], True)
+view: f32[2, 3] = aten.view(sum, [2, 3])
+add: f32[2, 3] = aten.add(in0, view)
+expand_2: f32[3, 2, 3](0, 3, 1) = aten.expand(add, [3, 2, 3])
+mul_1: f32[3, 2, 3] = aten.mul(expand_2, in1)
+copy_(in0, add)
+return (mul_1, expand_2)
+""")
+    run.backward.expect("""\
+in0: f32[3, 2, 3](0, 3, 1)
+in1: f32[3, 2, 3]
+mul: f32[3, 2, 3] = aten.mul(in1, in0)
+return (None, mul)
+""")
