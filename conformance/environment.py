@@ -30,7 +30,7 @@ def suite() -> dict[str, Any]:
     """The suite's version, and its commit where it runs from a checkout."""
     root = Path(__file__).resolve().parents[1]
     commit = _first_line(["git", "-C", str(root), "rev-parse", "HEAD"]) if (root / ".git").exists() else None
-    return {"version": _version("torch-conformance"), "commit": commit}
+    return {"version": _version("torch-conformance") or "not installed", "commit": commit}
 
 
 def _version(package: str) -> str | None:

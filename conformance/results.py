@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -80,6 +81,13 @@ class CaseResult:
     def as_expected(self) -> bool:
         """Whether the run may be green with this result."""
         return self.outcome in AS_EXPECTED
+
+    @property
+    def rerun(self) -> str:
+        """The command that runs this case alone, as a shell takes it."""
+        name = self.case.partition("::")[2].partition("[")[0]
+        options = {"--area": self.area, "--stack": self.stack, "--device": self.device, "-k": name}
+        return shlex.join(["conformance", "run", *(part for option in options.items() for part in option if option[1])])
 
     def to_json(self) -> dict[str, Any]:
         """The result as it stands in the file."""

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LIBRARY = ROOT / "conformance"
 PRIVATE_TORCH = ("torch._dynamo", "torch._inductor", "torch._functorch")
 MAY_USE_PRIVATE_TORCH = re.compile(r"conformance\.(stacks(\..*)?|capture|graphs|minify.*|mutants(\..*)?)$")
-WITHOUT_TORCH = ("contract", "ledger", "results")
+WITHOUT_TORCH = ("catalog", "contract", "ledger", "report", "result_sets", "results")
 ON_TOP = {"conformance.plugin", "conformance.cli"}
 NOT_OUR_WORDS = re.compile(r"(?<![a-z])(utils?|helpers?|common|misc|flow)(?![a-z])")
 
@@ -62,7 +62,11 @@ def test_imports_point_one_way(module: str) -> None:
     if module not in ON_TOP | {"conformance.__main__"}:
         assert not own & ON_TOP
     if within(module, "conformance.report"):
-        assert {name for name in own if not within(name, "conformance.report")} <= {"conformance.results"}
+        assert {name for name in own if not within(name, "conformance.report")} <= {
+            "conformance.contract",
+            "conformance.result_sets",
+            "conformance.results",
+        }
     if module == "conformance.graphs":
         assert not {name for name in own if within(name, "conformance.capture") or within(name, "conformance.stacks")}
     if module == "conformance.capture":
