@@ -131,8 +131,9 @@ class Count:
 
     @property
     def taken_on(self) -> float | None:
-        """The share of the contract that the stack takes on: what is not `not_applicable` to it."""
-        return 1 - self.outcomes.get("not_applicable", 0) / self.total if self.total else None
+        """The share of the contract that the stack takes on: what is not `not_applicable` to it, on devices there."""
+        there = self.total - self.outcomes.get("unavailable", 0)
+        return 1 - self.outcomes.get("not_applicable", 0) / there if there else None
 
 
 @dataclass

@@ -1,33 +1,62 @@
-"""The HTML view: one file without outside resources, with filters and a fold for each result."""
+"""The HTML view: one file without outside resources, with filters and a fold for each case."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from importlib import resources
+from urllib.parse import urlencode
 
 import jinja2
 
 from conformance.contract import clauses
-from conformance.report.tables import GROUPS, differing, label, percent, rows
-from conformance.results import OUTCOMES, Results
+from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers, percent, rows, short
+from conformance.results import OUTCOMES, CaseResult, Results
+
+# Outcomes behind which there is a program that can be debugged alone.
+ALONE = ("fail", "known_failure", "unexpected_pass")
+LADDER = ("dynamo", "aot_eager", "aot_eager_decomp_partition")
+NOT_AS_EXPECTED = "not as expected"
 
 
 def html_report(columns: Sequence[Results]) -> str:
     """The text of report.html."""
-    template = resources.files("conformance").joinpath("report/report.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    results = [(label(column), result) for column in columns for result in column.results]
-    return environment.from_string(template).render(
+    page = jinja2.Environment(
+        loader=jinja2.PackageLoader("conformance", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    page.filters.update(percent=percent, numbers=numbers, short=short, rungs=rungs, quoted=shlex.quote, words=_words)
+    results = [result for column in columns for result in column.results]
+    present = {result.outcome for result in results}
+    return page.get_template("report.html.j2").render(
         columns=columns,
-        labels=[label(column) for column in columns],
+        labels=labels(columns),
+        unexpected=[sum(not result.as_expected for result in column.results) for column in columns],
         rows=rows(columns),
         groups=[name for name, _ in GROUPS],
-        differing=differing(columns) if len(columns) > 1 else {},
-        results=sorted(results, key=lambda pair: (pair[1].as_expected, pair[1].case)),
-        outcomes=[name for name in OUTCOMES if any(result.outcome == name for _, result in results)],
-        areas=list(dict.fromkeys(result.area for _, result in results)),
-        stacks=list(dict.fromkeys(result.stack for _, result in results)),
-        devices=list(dict.fromkeys(result.device for _, result in results)),
+        lines=lines(columns),
+        all_areas=ALL_AREAS,
+        alone=ALONE,
+        filters={
+            "outcome": [NOT_AS_EXPECTED, *(name for name in OUTCOMES if name in present)],
+            "area": list(dict.fromkeys(result.area for result in results)),
+            "stack": list(dict.fromkeys(result.stack for result in results)),
+            "device": list(dict.fromkeys(result.device for result in results)),
+        },
         clauses=clauses(),
-        percent=percent,
+        link=_link,
     )
+
+
+def rungs(result: CaseResult) -> list[str]:
+    """The ladder that a failing program was run up: from Dynamo to the stack itself."""
+    below = LADDER[: LADDER.index(result.stack)] if result.stack in LADDER else LADDER
+    return [*below, result.stack]
+
+
+def _words(outcome: str) -> str:
+    return outcome.replace("_", " ")
+
+
+def _link(area: str, stack: str, device: str, outcome: str = "") -> str:
+    """The address of the list below with its filters set."""
+    chosen = {"area": "" if area == ALL_AREAS else area, "stack": stack, "device": device, "outcome": outcome}
+    return "#" + urlencode({name: value for name, value in chosen.items() if value})

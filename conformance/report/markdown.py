@@ -1,43 +1,83 @@
-"""The Markdown view: the table of areas, and the cases whose outcome differs between files."""
+"""The Markdown view: the table of areas, the cases on which files disagree, and what is not as expected."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from conformance.report.tables import GROUPS, differing, label, not_as_expected, percent, rows
+from conformance.report.tables import ALL_AREAS, GROUPS, Line, labels, lines, numbers, percent, rows, short
 from conformance.results import Results
 
 
 def markdown_summary(columns: Sequence[Results]) -> str:
     """The text of summary.md."""
-    parts = ["# Conformance"]
-    for column in columns:
-        gpus = ", ".join(column.environment.get("gpus") or []) or "no GPU"
-        parts.append(f"{label(column)}: {len(column.results)} results in {column.seconds:.0f} s; {gpus}.")
-    heads = ["file", "area", "stack", "device", *(name for name, _ in GROUPS), "pass rate", "taken on"]
-    table = [_line(heads), _line(["---"] * 4 + ["---:"] * (len(heads) - 4))]
-    for row in rows(columns):
-        count = row.count
-        figures = [str(number) for number in row.numbers()]
-        shares = [percent(count.pass_rate), percent(count.taken_on)]
-        table.append(_line([row.column, count.area, count.stack, count.device, *figures, *shares]))
-    parts.append("\n".join(table))
-    if len(columns) > 1:
-        parts.append("## Outcomes that differ\n")
-        table = [_line(["case", "stack", "device", *map(label, columns)]), _line(["---"] * (3 + len(columns)))]
-        table += [_line([*key, *outcomes]) for key, outcomes in differing(columns).items()]
-        parts.append("\n".join(table))
-    for column in columns:
-        unexpected = not_as_expected(column)
-        if unexpected:
-            parts.append(f"## Not as expected, {label(column)}")
-            lines = []
-            for result in unexpected:
-                lines.append(f"- `{result.case}` on {result.stack}, {result.device}: {result.outcome}. {result.reason}")
-                lines += [f"  - `{found}`" for found in result.discrepancies]
-            parts.append("\n".join(lines))
+    names = labels(columns)
+    parts = ["# Conformance", *(_facts(name, column) for name, column in zip(names, columns, strict=True))]
+    parts.append(_one_file(columns[0]) if len(columns) == 1 else _several_files(columns, names))
+    every = lines(columns)
+    if changed := [line for line in every if line.changes]:
+        parts += ["## Outcomes that differ", _differing(changed, names)]
+    if unexpected := [line for line in every if not line.as_expected]:
+        parts += ["## Not as expected", "\n".join(item for line in unexpected for item in _items(line, names))]
     return "\n\n".join(parts) + "\n"
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def _facts(name: str, column: Results) -> str:
+    unexpected = sum(not result.as_expected for result in column.results)
+    verdict = f"**{unexpected} not as expected**" if unexpected else "all as expected"
+    gpus = ", ".join(column.environment.get("gpus") or []) or "no GPU"
+    return (
+        f"{name}: {len(column.results)} results, {verdict}, in {column.seconds:.0f} s "
+        f"({column.started[:10] or 'undated'}, Python {column.environment.get('python', '?')}, {gpus})."
+    )
+
+
+def _one_file(results: Results) -> str:
+    heads = ["area", "stack", "device", *(name for name, _ in GROUPS), "pass rate", "taken on"]
+    body = []
+    for row in rows([results]):
+        [count] = row.counts
+        assert count is not None
+        figures = [str(number) for number in numbers(count)]
+        cells = [row.area, row.stack, row.device, *figures, percent(count.pass_rate), percent(count.taken_on)]
+        body.append([f"**{cell}**" for cell in cells] if row.area == ALL_AREAS else cells)
+    return _table(heads, body, left=3)
+
+
+def _several_files(columns: Sequence[Results], names: Sequence[str]) -> str:
+    body = [[row.area, row.stack, row.device, *map(short, row.counts)] for row in rows(columns)]
+    return _table(["area", "stack", "device", *names], body, left=3 + len(names))
+
+
+def _differing(changed: Sequence[Line], names: Sequence[str]) -> str:
+    body = [
+        [f"`{line.key[0]}`", *line.key[1:], *(result.outcome if result else "-" for result in line.results)]
+        for line in changed
+    ]
+    return _table(["case", "stack", "device", *names], body, left=3 + len(names))
+
+
+def _items(line: Line, names: Sequence[str]) -> Iterable[str]:
+    for name, result in zip(names, line.results, strict=True):
+        if result is not None and not result.as_expected:
+            where = f"{result.stack}, {result.device}" + (f", {name}" if len(names) > 1 else "")
+            yield f"- `{result.case}` on {where}: {result.outcome}. {_escaped(result.reason)}".rstrip()
+            yield from (f"  - {_code(str(found))}" for found in result.discrepancies)
+            if result.first_divergence:
+                yield f"  - first divergence: {result.first_divergence}"
+
+
+def _table(heads: Sequence[str], body: Iterable[Sequence[str]], left: int) -> str:
+    rule = ["---"] * left + ["---:"] * (len(heads) - left)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in [heads, rule, *body]
+    )
+
+
+def _code(text: str) -> str:
+    """Text as code on one line, whatever backticks it holds."""
+    text = " ".join(text.split())
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.split()).replace("<", "\\<").replace("*", "\\*")

@@ -1,52 +1,138 @@
-"""The figures all views show: areas by stack and device, and cases whose outcome differs between files."""
+"""The figures that all views show: several result files as columns, areas and cases as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from conformance.results import CaseResult, Count, Key, Results
+from conformance.contract import AREAS
+from conformance.results import AS_EXPECTED, OUTCOMES, CaseResult, Count, Key, Results
 
 GROUPS = (
     ("pass", ("pass",)),
     ("known failure", ("known_failure",)),
-    ("not as expected", ("fail", "unexpected_pass", "missing", "error")),
+    ("not as expected", tuple(name for name in OUTCOMES if name not in AS_EXPECTED)),
     ("not applicable", ("not_applicable",)),
     ("unavailable", ("unavailable",)),
 )
+ALL_AREAS = "all areas"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One area on one stack and device, in one result file."""
+    """One area on one stack and device, counted in each result file; None where a file has no such result."""
 
-    column: str
-    count: Count
+    area: str
+    stack: str
+    device: str
+    counts: list[Count | None]
 
-    def numbers(self) -> list[int]:
-        return [sum(self.count.outcomes.get(name, 0) for name in names) for _, names in GROUPS]
+
+@dataclass(frozen=True)
+class Line:
+    """One case on one stack and device, with its result in each file; None where a file has none."""
+
+    key: Key
+    results: list[CaseResult | None]
+
+    @property
+    def found(self) -> list[CaseResult]:
+        """The results that there are."""
+        return [result for result in self.results if result is not None]
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether no file has a result that makes a run fail."""
+        return all(result.as_expected for result in self.found)
+
+    @property
+    def changes(self) -> bool:
+        """Whether the files disagree; an absent device says nothing."""
+        return len({result.outcome for result in self.found if result.outcome != "unavailable"}) > 1
 
 
-def label(results: Results) -> str:
-    """What a column is called: the torch release, and when it ran."""
-    return f"torch {results.environment.get('torch', '?')}, {results.started[:10] or 'undated'}"
+def labels(columns: Sequence[Results]) -> list[str]:
+    """What each column is called: as little as tells the files apart."""
+    parts: list[Callable[[Results], str]] = [
+        lambda results: f"torch {results.environment.get('torch', '?')}",
+        lambda results: ", ".join(dict.fromkeys(result.stack for result in results.results)),
+        lambda results: results.started[:10],
+        lambda results: results.started[11:16],
+    ]
+    names = [parts[0](column) for column in columns]
+    for part in parts[1:]:
+        if len(set(names)) == len(names):
+            break
+        added = [part(column) for column in columns]
+        if len(set(added)) > 1:
+            names = [f"{name}, {more}" if more else name for name, more in zip(names, added, strict=True)]
+    seen = Counter(names)
+    return [f"{name} ({number})" if seen[name] > 1 else name for number, name in enumerate(names, 1)]
+
+
+def numbers(count: Count) -> list[int]:
+    """The results of one row by group."""
+    return [sum(count.outcomes.get(name, 0) for name in names) for _, names in GROUPS]
 
 
 def rows(columns: Sequence[Results]) -> list[Row]:
-    return [Row(label(column), count) for column in columns for count in column.counts()]
+    """Areas by stack and device in the order of the contract, then each stack and device over all areas."""
+    counted = [{(count.area, count.stack, count.device): count for count in column.counts()} for column in columns]
+    keys = list(dict.fromkeys(key for counts in counted for key in counts))
+    targets = list(dict.fromkeys(key[1:] for key in keys))
+    keys.sort(key=lambda key: (AREAS.index(key[0]) if key[0] in AREAS else len(AREAS), targets.index(key[1:])))
+    found = [Row(*key, [counts.get(key) for counts in counted]) for key in keys]
+    if len({row.area for row in found}) > 1:
+        for target in targets:
+            parts = [row for row in found if (row.stack, row.device) == target]
+            found.append(Row(ALL_AREAS, *target, [_sum(target, list(counts)) for counts in _transposed(parts)]))
+    return found
 
 
-def not_as_expected(results: Results) -> list[CaseResult]:
-    return [result for result in results.results if not result.as_expected]
+def _transposed(rows: Sequence[Row]) -> list[tuple[Count | None, ...]]:
+    return list(zip(*(row.counts for row in rows), strict=True))
+
+
+def _sum(target: tuple[str, str], counts: Sequence[Count | None]) -> Count | None:
+    outcomes: Counter[str] = Counter()
+    for count in counts:
+        outcomes.update(count.outcomes if count is not None else {})
+    return Count(ALL_AREAS, *target, dict(outcomes)) if outcomes else None
+
+
+def lines(columns: Sequence[Results]) -> list[Line]:
+    """The cases, those first that make a run fail, then those on which the files disagree."""
+    by_key = [column.by_key() for column in columns]
+    keys = dict.fromkeys(key for found in by_key for key in found)
+    every = [Line(key, [found.get(key) for found in by_key]) for key in keys]
+    return sorted(every, key=lambda line: (line.as_expected, not line.changes, line.key))
 
 
 def percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
+    """A share for people; only none reads 0% and only the whole reads 100%."""
+    if share is None:
+        return "-"
+    return f"{round(share * 100) if share in (0, 1) else min(max(round(share * 100), 1), 99)}%"
 
 
-def differing(columns: Sequence[Results]) -> dict[Key, list[str]]:
-    """Per result the outcome in each column, where the columns do not agree."""
-    by_key = [column.by_key() for column in columns]
-    keys = list(dict.fromkeys(key for column in by_key for key in column))
-    outcomes = {key: [column[key].outcome if key in column else "-" for column in by_key] for key in keys}
-    return {key: found for key, found in outcomes.items() if len(set(found)) > 1}
+def short(count: Count | None) -> str:
+    """One row of one file in a few words, where a table has a column for each file."""
+    if count is None:
+        return "-"
+    passed, known, unexpected, not_applicable, unavailable = numbers(count)
+    judged = passed + known + unexpected
+    if not judged:
+        return "not applicable" if not_applicable >= unavailable else "unavailable"
+    parts = [f"{passed} of {judged} ({percent(count.pass_rate)})"]
+    parts += [f"{known} known"] if known else []
+    return ", ".join(parts + ([f"{unexpected} not as expected"] if unexpected else []))
+
+
+def why(result: CaseResult) -> str:
+    """Why a result is what it is, in one line: the reason, and what differs first."""
+    parts = [result.reason] if result.reason else []
+    if result.discrepancies:
+        more = len(result.discrepancies) - 1
+        parts.append(str(result.discrepancies[0]) + (f" (and {more} more)" if more else ""))
+    return "; ".join(parts)

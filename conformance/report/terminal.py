@@ -7,46 +7,81 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from conformance.report.tables import GROUPS, not_as_expected, percent, rows
+from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers, percent, rows, why
 from conformance.result_sets import Difference
-from conformance.results import Results
+from conformance.results import Count, Results
 
 
 def terminal_table(columns: Sequence[Results], console: Console | None = None) -> None:
     """Print areas by stack and device, and one line for each result that is not as expected."""
-    console = console or Console(width=max(120, Console().width))
+    console = console or Console(soft_wrap=True)
+    names = labels(columns)
+    console.print(_one_file(columns[0]) if len(columns) == 1 else _several_files(columns, names))
+    console.print()
+    for line in lines(columns):
+        for name, result in zip(names, line.results, strict=True):
+            if result is not None and not result.as_expected:
+                where = f"{result.stack}, {result.device}" + (f", {name}" if len(columns) > 1 else "")
+                text = f"{result.outcome}: {result.case} on {where}"
+                console.print(f"{text}: {why(result)}" if why(result) else text, markup=False, highlight=False)
+    for name, column in zip(names, columns, strict=True):
+        unexpected = sum(not result.as_expected for result in column.results)
+        prefix = f"{name}: " if len(columns) > 1 else ""
+        console.print(f"{prefix}{len(column.results)} results, {unexpected} not as expected", highlight=False)
+
+
+def _table() -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    several = len(columns) > 1
-    for name in [*(["file"] if several else []), "area", "stack", "device"]:
-        table.add_column(name, no_wrap=True)
+    for name in ("area", "stack", "device"):
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _one_file(results: Results) -> Table:
+    table = _table()
     for name in [*(name for name, _ in GROUPS), "pass rate", "taken on"]:
-        table.add_column(name.replace(" ", "\n"), justify="right")
+        table.add_column(name, justify="right")
+    for row in rows([results]):
+        [count] = row.counts
+        assert count is not None
+        figures = numbers(count)
+        shown = [str(number) if number else "." for number in figures]
+        style = " ".join([*(["red"] if figures[2] else []), *(["bold"] if row.area == ALL_AREAS else [])])
+        shares = [percent(count.pass_rate), percent(count.taken_on)]
+        table.add_row(row.area, row.stack, row.device, *shown, *shares, style=style)
+    return table
+
+
+def _several_files(columns: Sequence[Results], names: Sequence[str]) -> Table:
+    table = _table()
+    table.caption = "each file: pass, known failure, not as expected; pass rate"
+    table.caption_justify = "left"
+    for name in names:
+        table.add_column(name, justify="right")
     for row in rows(columns):
-        count, numbers = row.count, row.numbers()
-        where = [*([row.column] if several else []), count.area, count.stack, count.device]
-        style = "red" if numbers[2] else None
-        figures = [str(number) if number else "." for number in numbers]
-        table.add_row(*where, *figures, percent(count.pass_rate), percent(count.taken_on), style=style)
-    console.print(table)
-    for column in columns:
-        unexpected = not_as_expected(column)
-        for result in unexpected:
-            why = result.reason or "; ".join(str(found) for found in result.discrepancies[:2])
-            line = f"{result.outcome}: {result.case} on {result.stack}, {result.device}"
-            console.print(f"{line}: {why}" if why else line, markup=False, highlight=False, soft_wrap=True)
-        total = len(column.results)
-        console.print(f"{total} results, {len(unexpected)} not as expected", highlight=False)
+        table.add_row(row.area, row.stack, row.device, *map(_cell, row.counts))
+    return table
+
+
+def _cell(count: Count | None) -> str:
+    if count is None or count.pass_rate is None:
+        return "-"
+    passed, known, unexpected = numbers(count)[:3]
+    marked = f"[red]{unexpected:3}[/red]" if unexpected else f"{unexpected:3}"
+    return f"{passed:4} {known:3} {marked} {percent(count.pass_rate):>5}"
 
 
 def comparison(difference: Difference) -> str:
     """Four lists, the graphs that changed as diffs, and one line of counts."""
-    lines: list[str] = []
+    text: list[str] = []
     for name in ("regressed", "fixed", "new", "gone"):
         entries = getattr(difference, name)
-        lines.append(f"{name}: {len(entries) or 'none'}")
-        lines += [f"  {entry}" for entry in entries]
-    for change in difference.graphs:
-        case, stack, device = change.key
-        lines.append(f"graph changed: {case} on {stack}, {device}, stage {change.stage}")
-        lines += [f"  {line}" for line in change.diff.splitlines()]
-    return "\n".join([*lines, difference.line])
+        text.append(f"{name}: {len(entries) or 'none'}")
+        for change in entries:
+            reason = why(change.new) if name == "regressed" and change.new is not None else ""
+            text.append(f"  {change}" + (f": {reason}" if reason else ""))
+    for graph in difference.graphs:
+        case, stack, device = graph.key
+        text.append(f"graph changed: {case} on {stack}, {device}, stage {graph.stage}")
+        text += [f"  {line}" for line in graph.diff.splitlines()]
+    return "\n".join([*text, difference.line])
