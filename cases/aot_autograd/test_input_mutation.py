@@ -42,6 +42,11 @@ def test_parameter_is_mutated_with_grad_off(stack, device):
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.forward.expect("""\
+in0: f32[4]
+in1: f32[4]
+add: f32[4] = aten.add(in0, in1)
+copy_(in0, add)
+return (in1,)
 """)
 
 
