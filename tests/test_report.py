@@ -1,0 +1,298 @@
+"""The views of results: figures, columns, folds; one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from conformance.report import comparison, html_report, markdown_summary, terminal_table
+from conformance.report.html import rungs
+from conformance.report.tables import labels, lines, percent, rows, short
+from conformance.result_sets import diff
+from conformance.results import CaseResult, Count, Discrepancy, Results
+
+STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
+VALUE = Discrepancy("value", "arguments[0]", "tensor([1.])", "tensor([2.])")
+CLAUSE = "aot_autograd.mutation.writeback"
+
+
+def result(name="test_b", outcome="pass", *, area="layout", stack="inductor", device="cpu", **more):
+    return CaseResult(f"{area}/test_a.py::{name}", [CLAUSE], area, stack, device, outcome, **more)
+
+
+def run(*results, torch="2.13.0", started="2026-11-28T02:00:00+00:00"):
+    return Results(
+        suite={"version": "0.1.0", "commit": "0123456789abcdef"},
+        environment={
+            "torch": torch,
+            "triton": None,
+            "python": "3.11.7",
+            "platform": "Linux",
+            "gpus": [],
+            "compiler": "g++ 12",
+        },
+        started=started,
+        seconds=12.3,
+        results=list(results),
+    )
+
+
+FAILED = result(
+    "test_f[<a>]",
+    "fail",
+    reason="in call",
+    discrepancies=[STRIDE, VALUE],
+    first_divergence="aot_eager",
+    graphs={"forward": "in0: f32[3]\nreturn (in0,)"},
+    recompiles=["x is y"],
+    graph_breaks=["print"],
+    seconds=2.0,
+    compile_seconds=1.5,
+)
+KNOWN = result("test_k", "known_failure", reason="views come back as the input (https://example.org/issues/7)")
+
+
+def printed(*columns):
+    console = Console(file=io.StringIO(), width=110, soft_wrap=True)
+    terminal_table(columns, console)
+    return console.file.getvalue()
+
+
+class Page(HTMLParser):
+    """The tags of a page, and whether each that must be closed is."""
+
+    VOID = {"meta", "input", "br"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def test_rows_follow_the_contract_and_end_with_all_areas():
+    found = rows(
+        [run(result(), result(area="aot_autograd"), result(area="aot_autograd", device="cuda", outcome="fail"))]
+    )
+    assert [(row.area, row.device, row.counts[0].total) for row in found] == [
+        ("aot_autograd", "cpu", 1),
+        ("aot_autograd", "cuda", 1),
+        ("layout", "cpu", 1),
+        ("all areas", "cpu", 2),
+        ("all areas", "cuda", 1),
+    ]
+
+
+def test_a_row_has_none_where_a_file_has_no_result():
+    (first, second) = rows([run(result()), run(result(stack="eager"))])
+    assert [count and count.total for count in first.counts] == [1, None]
+    assert [count and count.total for count in second.counts] == [None, 1]
+
+
+def test_lines_put_what_fails_a_run_first_then_what_changes():
+    old = run(result("a"), result("b"), result("c"), result("d", device="cuda", outcome="unavailable"))
+    new = run(result("a"), result("b", "known_failure"), result("c", "fail"), result("d", device="cuda"))
+    found = lines([old, new])
+    assert [line.key[0][-1] for line in found] == ["c", "b", "a", "d"]
+    assert [line.changes for line in found] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(None, "-"), (0, "0%"), (1, "100%"), (0.999, "99%"), (0.001, "1%"), (2 / 3, "67%")]
+)
+def test_a_share_reads_whole_only_when_it_is(share, text):
+    assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "text"),
+    [
+        ({"pass": 3}, "3 of 3 (100%)"),
+        ({"pass": 3, "known_failure": 1, "fail": 1, "missing": 1}, "3 of 6 (50%), 1 known, 2 not as expected"),
+        ({"not_applicable": 3}, "not applicable"),
+        ({"unavailable": 3}, "unavailable"),
+    ],
+)
+def test_a_count_in_a_few_words(outcomes, text):
+    assert short(Count("layout", "inductor", "cpu", outcomes)) == text
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ([run(result())], ["torch 2.13.0"]),
+        ([run(result()), run(result(), torch="2.15.0")], ["torch 2.13.0", "torch 2.15.0"]),
+        ([run(result()), run(result(stack="eager"))], ["torch 2.13.0, inductor", "torch 2.13.0, eager"]),
+        (
+            [run(result()), run(result(), started="2026-11-29T02:00:00+00:00")],
+            ["torch 2.13.0, 2026-11-28", "torch 2.13.0, 2026-11-29"],
+        ),
+        ([run(result()), run(result())], ["torch 2.13.0 (1)", "torch 2.13.0 (2)"]),
+    ],
+    ids=["one", "releases", "stacks", "nights", "same"],
+)
+def test_columns_are_called_by_what_tells_them_apart(columns, expected):
+    assert labels(columns) == expected
+
+
+def test_the_terminal_shows_figures_and_what_is_not_as_expected():
+    text = printed(run(result(), FAILED, KNOWN))
+    assert re.search(r"^layout +inductor +cpu +1 +1 +1 +\. +\. +33% +100%", text, re.M)
+    assert (
+        "fail: layout/test_a.py::test_f[<a>] on inductor, cpu: in call; "
+        "outputs[0].stride: eager (12, 1), stack (1, 3) (and 1 more)\n"
+    ) in text
+    assert "test_k" not in text
+    assert text.endswith("3 results, 1 not as expected\n")
+
+
+def test_the_terminal_shows_files_as_columns():
+    text = printed(run(result()), run(result(outcome="fail"), torch="2.15.0"))
+    assert re.search(r"^layout +inductor +cpu +1 +0 +0 +100% +0 +0 +1 +0%$", text, re.M)
+    assert "fail: layout/test_a.py::test_b on inductor, cpu, torch 2.15.0\n" in text
+
+
+def test_a_comparison_lists_changes_graphs_and_counts():
+    old = run(result(graphs={"forward": "a"}), result("test_c", "fail"))
+    new = run(replace(FAILED, case=old.results[0].case, graphs={"forward": "b"}), result("test_c"))
+    text = comparison(diff(old, new))
+    assert text == (
+        "regressed: 1\n"
+        "  layout/test_a.py::test_b on inductor, cpu: pass -> fail: "
+        "in call; outputs[0].stride: eager (12, 1), stack (1, 3) (and 1 more)\n"
+        "fixed: 1\n"
+        "  layout/test_a.py::test_c on inductor, cpu: fail -> pass\n"
+        "new: none\n"
+        "gone: none\n"
+        "graph changed: layout/test_a.py::test_b on inductor, cpu, stage forward\n"
+        "  --- old\n  +++ new\n  @@ -1 +1 @@\n  -a\n  +b\n"
+        "1 regressed, 1 fixed, 0 new, 0 gone, 1 graphs changed"
+    )
+
+
+def test_markdown_of_one_file():
+    text = markdown_summary([run(result(), FAILED)])
+    assert "torch 2.13.0: 2 results, **1 not as expected**, in 12 s (2026-11-28, Python 3.11.7, no GPU)." in text
+    assert "| layout | inductor | cpu | 1 | 0 | 1 | 0 | 0 | 50% | 100% |" in text
+    assert "- `layout/test_a.py::test_f[<a>]` on inductor, cpu: fail. in call\n" in text
+    assert "  - `outputs[0].stride: eager (12, 1), stack (1, 3)`\n" in text
+    assert "  - first divergence: aot_eager\n" in text
+    assert "Outcomes that differ" not in text
+
+
+def test_markdown_shows_in_which_release_a_promise_broke_and_was_kept_again():
+    columns = [
+        run(result(outcome=outcome), torch=torch)
+        for torch, outcome in [("2.9", "pass"), ("2.13", "fail"), ("2.15", "pass")]
+    ]
+    text = markdown_summary(columns)
+    assert "| layout | inductor | cpu | 1 of 1 (100%) | 0 of 1 (0%), 1 not as expected | 1 of 1 (100%) |" in text
+    assert "| `layout/test_a.py::test_b` | inductor | cpu | pass | fail | pass |" in text
+
+
+def test_markdown_tables_survive_pipes_and_lists_survive_backticks():
+    odd = result("test_x[a|b]", "fail", discrepancies=[Discrepancy("value", "", "`a`\nb", "c")])
+    text = markdown_summary([run(odd), run(result("test_x[a|b]"), torch="2.15.0")])
+    assert "| `layout/test_a.py::test_x[a\\|b]` | inductor | cpu | fail | pass |" in text
+    assert "  - `` value: eager `a` b, stack c ``\n" in text
+
+
+def test_html_is_well_formed_and_needs_nothing_else():
+    page = Page(html_report([run(result(), FAILED, KNOWN)]))
+    assert page.open == []
+    assert not [attributes for _, attributes in page.tags if "src" in attributes]
+    assert not page.all("link")
+    assert "@import" not in "".join(page.text)
+    assert "url(" not in "".join(page.text)
+
+
+def test_html_folds_hold_what_is_known_of_a_case():
+    text = html_report([run(FAILED)])
+    for part in (
+        "layout/test_a.py::test_f[&lt;a&gt;]",
+        CLAUSE,
+        "An input that the program mutates",
+        "in call",
+        "outputs[0].stride: eager (12, 1), stack (1, 3)",
+        "in0: f32[3]\nreturn (in0,)",
+        "x is y",
+        "print",
+        '<span class="first">aot_eager</span>',
+        '<span class="after">inductor</span>',
+        "conformance script &#39;layout/test_a.py::test_f[&lt;a&gt;]&#39; --stack inductor --device cpu",
+        "2.0 s, 1.5 s of it compiling",
+    ):
+        assert part in text
+
+
+def test_html_escapes_what_programs_print():
+    text = html_report([run(result(outcome="fail", reason="</script><script>alert(1)"))])
+    assert "<script>alert" not in text
+
+
+def test_html_links_a_known_failure_to_its_report():
+    assert '<a href="https://example.org/issues/7"' in html_report([run(KNOWN)])
+
+
+def test_html_folds_carry_what_the_filters_ask_for():
+    page = Page(html_report([run(result(), FAILED)]))
+    failed, passed = page.all("details")
+    assert failed == {
+        "data-outcome": "fail",
+        "data-area": "layout",
+        "data-stack": "inductor",
+        "data-device": "cpu",
+        "data-unexpected": None,
+    }
+    assert passed["data-outcome"] == "pass"
+    assert "data-unexpected" not in passed
+    values = [option.get("value") for option in page.all("option")]
+    assert values == ["", "not as expected", "pass", "fail", "", "layout", "", "inductor", "", "cpu"]
+
+
+def test_html_figures_link_to_the_list_with_filters_set():
+    page = Page(html_report([run(result(), FAILED)]))
+    assert {"href": "#area=layout&stack=inductor&device=cpu&outcome=not+as+expected"} in page.all("a")
+
+
+def test_html_has_one_fold_a_case_with_its_result_in_each_file():
+    text = html_report([run(replace(FAILED, outcome="pass")), run(FAILED, torch="2.15.0")])
+    page = Page(text)
+    (fold,) = page.all("details")
+    assert fold["data-outcome"] == "pass fail"
+    assert "data-changed" in fold
+    assert "Graph, forward: as above" in text
+
+
+def test_html_of_a_run_without_results_says_so():
+    assert "no results" in html_report([run()])
+
+
+@pytest.mark.parametrize(
+    ("stack", "ladder"),
+    [
+        ("inductor", ["dynamo", "aot_eager", "aot_eager_decomp_partition", "inductor"]),
+        ("aot_eager", ["dynamo", "aot_eager"]),
+        ("dynamo", ["dynamo"]),
+    ],
+)
+def test_the_ladder_ends_at_the_stack(stack, ladder):
+    assert rungs(result(stack=stack)) == ladder
