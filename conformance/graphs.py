@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 from torch import fx, nn
@@ -86,6 +87,12 @@ class Graphs(Expectable, Sequence[Graph]):
 
     def __iter__(self) -> Iterator[Graph]:
         return iter(self.graphs)
+
+    @cached_property
+    def operators(self) -> Expectable:
+        """The operators alone, one a line: the text that a family of dtypes and shapes has in common."""
+        text = "\n".join(op for graph in self.graphs for op in graph.ops) or "(no operator)"
+        return Expectable(f"{self.stage} operators", text, device=self.device)
 
     def count(self, op: Any) -> int:
         """How many nodes of all graphs apply `op` (see `Graph.count`)."""

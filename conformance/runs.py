@@ -44,8 +44,14 @@ class ConformanceFailure(AssertionError):
 class NotApplicableExpectation:
     """Stands for what this stack does not have (the Dynamo graph of `eager`): expectations on it say nothing."""
 
-    def expect(self, literal: str, *, since: str | None = None, until: str | None = None) -> None:
+    def expect(
+        self, literal: str, *, since: str | None = None, until: str | None = None, device: str | None = None
+    ) -> None:
         """Compile behaviour is not applicable where nothing is compiled."""
+
+    @property
+    def operators(self) -> NotApplicableExpectation:
+        return self
 
     def count(self, op: str) -> int:
         raise ConformanceFailure("this stack shows no such graph: the case needs a capability", stage="expectation")
@@ -133,7 +139,7 @@ class Run:
     def lowered(self) -> Any:
         """The stack's own last graphs; the case names the capability `lowered_graph`."""
         shown = "lowered_graph" in self.stack.capabilities
-        return Graphs("lowered", self.recorder.lowered) if shown else NotApplicableExpectation()
+        return Graphs("lowered", self.recorder.lowered, device=self.device) if shown else NotApplicableExpectation()
 
     @cached_property
     def recompiles(self) -> Any:

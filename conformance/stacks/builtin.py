@@ -33,5 +33,11 @@ BUILTIN = (
     Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", GENERAL),
     InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}),
     InductorStack("inductor_freezing", "inductor", INDUCTOR, config=FREEZING),
-    InductorStack("inductor_cpp_wrapper", "inductor", INDUCTOR, config={"inductor.cpp_wrapper": True}),
+    InductorStack(
+        "inductor_cpp_wrapper",
+        "inductor",
+        INDUCTOR,
+        config={"inductor.cpp_wrapper": True},
+        area_config={"freezing": FREEZING},
+    ),
 )
