@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from conformance.catalog import cases_root
-from conformance.invoke import INTERRUPTED, USAGE, UsageError, case_ids, run_cases, run_of
+from conformance.invoke import INTERRUPTED, USAGE, UsageError, case_ids, check_run, run_cases, run_of
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -38,6 +38,7 @@ def run(
 ) -> None:
     """Run the cases on stacks and devices; write results.json, junit.xml, report.html, summary.md."""
     root = cases_root()
+    check_run(keyword=keyword, workers=workers, profile=profile, ledgers=known_failures or [], resume=resume)
     arguments = [f"--results={results}", f"--profile={profile}", f"--junitxml={Path(results) / 'junit.xml'}"]
     repeated = {"stack": stack, "device": device, "area": area, "require-device": require_device}
     repeated["known-failures"] = known_failures

@@ -8,15 +8,36 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from conformance import ledger
 from conformance.catalog import cases_root
+from conformance.results import Results
 
 USAGE = 2
 INTERRUPTED = 130
+PROFILES = ("quick", "full", "nightly")
 PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:logging", "--import-mode=importlib")
 
 
 class UsageError(Exception):
     """Wrong usage: one line that says what exists instead."""
+
+
+def check_run(*, keyword: str, workers: str, profile: str, ledgers: Sequence[str], resume: str) -> None:
+    """Refuse in one line what pytest would refuse in many."""
+    from _pytest.mark.expression import Expression
+
+    if not (workers.isdecimal() or workers in ("auto", "logical")):
+        raise UsageError(f"-n takes a number or auto, not {workers!r}")
+    if profile not in PROFILES:
+        raise UsageError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    for path in ledgers:
+        ledger.load(path)
+    if resume:
+        Results.read(Path(resume) / "results.json")
+    try:
+        Expression.compile(keyword)
+    except Exception as error:
+        raise UsageError(f"-k {keyword!r}: {error}") from error
 
 
 def run_cases(path: Path, arguments: Sequence[str], plugins: Sequence[object] = ()) -> int:
@@ -26,9 +47,8 @@ def run_cases(path: Path, arguments: Sequence[str], plugins: Sequence[object] = 
     status = int(pytest.main([str(path), *PYTEST, *arguments], list(plugins)))
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         raise UsageError("no case matches; `conformance clauses` lists them")
-    return {pytest.ExitCode.USAGE_ERROR: USAGE, pytest.ExitCode.INTERRUPTED: INTERRUPTED}.get(
-        pytest.ExitCode(status), status
-    )
+    # The plugin has told Ctrl-C (130) from a case that cannot be collected (2); this is what pytest refuses without it.
+    return USAGE if status == pytest.ExitCode.USAGE_ERROR else status
 
 
 class _Collector:
