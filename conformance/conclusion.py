@@ -6,50 +6,74 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from conformance import session
+import pytest
+
 from conformance.expect import ExpectationUsage
+from conformance.folder import script_name
 from conformance.results import CaseResult
+from conformance.verdict import TIMEOUT, Failure, result, told, verdict
+
+#: Where a program that differs from eager is taken up the ladder; elsewhere nothing differs.
+LADDER_STAGES = ("call", "backward", "follow_up")
+
+Concluded = tuple[CaseResult, "Failure | None"]
 
 
-def conclude(item: Any, call: Any, report: Any, scripts: Path | None) -> CaseResult | None:
+def conclude(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded | None:
     """The result of a case, once it is known; turns pytest's report into the one that fits the outcome."""
-    if call.when == "setup":
-        if item.conformance_not_run:
-            return _result(item, call, *item.conformance_not_run)
-        return _error(item, call, report) if report.failed else None
-    if call.when == "teardown":
-        return _error(item, call, report) if report.failed else None
-    return _called(item, call, report, scripts)
-
-
-def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> CaseResult:
+    if call.when == "setup" and getattr(item, "conformance_not_run", None):
+        return _result(item, call, *item.conformance_not_run), None
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail
+        return _fault(item, call, report, "is marked xfail; a known failure belongs in a ledger")
     if report.skipped:
-        return _result(item, call, "error", f"a case skipped itself: {call.excinfo.value}")
+        return _fault(item, call, report, f"skips itself: {call.excinfo.value}; say what it needs with @needs(...)")
+    if call.when == "call":
+        return _called(item, call, report, scripts)
+    if not report.failed:
+        return None
+    error = call.excinfo.value
+    reason = f"a fault of the case or the suite in {call.when}: {type(error).__name__}: {error}"
+    return _result(item, call, "error", reason), None
+
+
+def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
+    """A case that hides its outcome from the suite: an error, never a skip."""
+    found = _result(item, call, "error", f"a fault of the case: it {what}")
+    report.outcome, report.longrepr = "failed", told(found, "")
+    return found, None
+
+
+def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded:
     error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, ExpectationUsage):
-        failure: session.Failure | None = session.Failure("expectation", exception=str(error), of_the_suite=True)
-    else:
-        failure = session.Failure.of(error) if error is not None else None
-    outcome, reason = session.verdict(failure, item.conformance_entry)
-    divergence, script = (None, None) if outcome != "fail" else _help(item, error, scripts)
+    failure = _failure(item, error) if error is not None else None
+    outcome, reason = verdict(failure, item.conformance_entry)
+    divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, scripts)
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence)
     if outcome == "known_failure":
         report.outcome, report.wasxfail = "skipped", reason
     elif outcome in ("fail", "unexpected_pass"):
         report.outcome = "failed"
-        message = session.told(found, str(error) if error is not None else "")
+        message = told(found, str(error) if error is not None else "")
         report.longrepr = f"{message}\n  script: {script}" if script else message
-    return found
+    return found, failure
 
 
-def _error(item: Any, call: Any, report: Any) -> CaseResult:
-    error = call.excinfo.value
-    return _result(item, call, "error", f"a fault of the case or the suite: {type(error).__name__}: {error}")
+def _failure(item: Any, error: BaseException) -> Failure:
+    if isinstance(error, ExpectationUsage):
+        return Failure("expectation", exception=type(error).__name__, message=str(error), of_the_suite=True)
+    if isinstance(error, pytest.fail.Exception):
+        if str(error).startswith("Timeout "):  # pytest-timeout's way of stopping a case
+            return Failure(
+                "call", exception=TIMEOUT, message=f"the stack hung: no result within {item.config.option.timeout:g} s"
+            )
+        return Failure("call", frozenset({"assertion"}), None, str(error))
+    return Failure.of(error)
 
 
 def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> CaseResult:
     bound = getattr(item, "funcargs", {}).get("stack")
-    return session.result(
+    return result(
         item.conformance_case_id,
         item.conformance_target,
         outcome,
@@ -61,27 +85,33 @@ def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> Cas
     )
 
 
-def _help(item: Any, error: BaseException | None, scripts: Path | None) -> tuple[str | None, str | None]:
+def _aids(
+    item: Any, error: BaseException | None, failure: Failure | None, scripts: Path | None
+) -> tuple[str | None, str | None]:
     """What helps with a failure: the first diverging rung, and a stand-alone script. Neither may hide the failure."""
     bound = item.funcargs.get("stack")
     run = getattr(error, "run", None) or (bound.runs[-1] if bound is not None and bound.runs else None)
     if run is None:
         return None, None
-    try:
-        divergence: str | None = run.first_divergence()
-    except Exception as trouble:
-        divergence = None
-        item.add_report_section("call", "first divergence", "".join(traceback.format_exception(trouble)))
+    divergence: str | None = None
+    if failure is not None and failure.stage in LADDER_STAGES and failure.exception != TIMEOUT:
+        try:
+            divergence = run.first_divergence()
+        except Exception as trouble:
+            item.add_report_section("call", "first divergence", "".join(traceback.format_exception(trouble)))
     if scripts is None:
         return divergence, None
-    from conformance.script import ScriptError, script
-
-    target = item.conformance_target
-    path = scripts / session.script_name(item.conformance_case_id, target)
     try:
-        text = script(run, title=item.conformance_case_id, first_divergence=divergence)
-    except ScriptError as trouble:
+        return divergence, _write_script(item, run, divergence, scripts)
+    except Exception as trouble:
         return divergence, f"none: {trouble}"
+
+
+def _write_script(item: Any, run: Any, divergence: str | None, scripts: Path) -> str:
+    from conformance.script import script
+
+    text = script(run, title=item.conformance_case_id, first_divergence=divergence)
+    path = scripts / script_name(item.conformance_case_id, item.conformance_target)
     scripts.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    return divergence, str(path)
+    return str(path)

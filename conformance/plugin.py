@@ -1,44 +1,60 @@
-"""Pytest hooks and fixtures: cases multiplied by stacks and devices, outcomes, the results folder."""
+"""Pytest hooks and fixtures: cases multiplied by stacks and devices, and their outcomes."""
 
 from __future__ import annotations
 
 import json
-import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conformance import devices, expect, ledger, session
+from conformance import expect
 from conformance.conclusion import conclude
-from conformance.contract import AREAS, nearest
-from conformance.results import CaseResult
+from conformance.controller import PROPERTY, USAGE, Controller
 from conformance.runs import BoundStack
-from conformance.session import Target, manifest
-from conformance.stacks import StackError, resolve
+from conformance.session import PROFILES, DeviceRequired, Session, Target, area_of, case_id
 
-PROPERTY = "conformance"
 SECONDS = 300
-DEFAULT_STACKS = ("aot_eager", "inductor")
-PROFILES = ("quick", "full", "nightly")
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("conformance", "conformance of a compiler stack")
-    for name in ("stack", "device", "area", "known-failures", "require-device"):
-        group.addoption(f"--{name}", action="append", default=[], metavar="X")
-    group.addoption("--profile", default="quick", choices=PROFILES)
-    for name in ("write-known-failures", "shard", "results", "resume"):
-        group.addoption(f"--{name}", default="", metavar="X")
+    group = parser.getgroup("conformance", "conformance of compiler stacks")
+    repeated = {
+        "--stack": "stack by name, package.module:callable, or TOML file; default: aot_eager and inductor",
+        "--device": "cpu or cuda; default: both, and cases of an absent one are unavailable",
+        "--area": "area of the contract",
+        "--known-failures": "ledger of your own, beside the shipped ones",
+        "--require-device": "fail when this device is absent",
+    }
+    single = {
+        "--write-known-failures": "draft a ledger of what fails",
+        "--shard": "I/N: the I-th of N equal parts of the cases",
+        "--results": "folder for results.json, report.html, summary.md and scripts of failures",
+        "--resume": "folder of an interrupted run: what passed there is kept and not run again",
+    }
+    for name, text in repeated.items():
+        group.addoption(name, action="append", default=[], metavar="X", help=text)
+    for name, text in single.items():
+        group.addoption(name, default="", metavar="X", help=text)
+    group.addoption("--profile", default="quick", metavar="X", help=", ".join(PROFILES))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    option = config.option
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, Any]:
+    """A wrapper, so that it comes before xdist's own; wrong usage is one line and exit status 2, as everywhere."""
+    _set_defaults(config.option)
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        sys.stderr.writelines(f"ERROR: {line}\n" for line in error.args)
+        return 1 if isinstance(error.__cause__, DeviceRequired) else USAGE
+
+
+def _set_defaults(option: Any) -> None:
     workers = getattr(option, "numprocesses", None)
-    if expect.accepting() and workers:
-        raise pytest.UsageError("EXPECTTEST_ACCEPT rewrites case files and does not work with -n: leave -n out")
     if workers and option.dist == "no":
         option.dist = "worksteal"  # `load` gives one worker all the slow cases
         option.maxworkerrestart = option.maxworkerrestart or "10000"  # a crash is one case's failure
@@ -48,159 +64,76 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.timeout_method = "thread" if workers else "signal"
 
 
-class State:
-    """The run's options, checked, and on the controller its results."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        option = config.option
-        for area in option.area:
-            if area not in AREAS:
-                raise session.SessionError(f"unknown area {area!r}; {nearest(area, AREAS)}")
-        self.stacks = {name: resolve(name) for name in option.stack or DEFAULT_STACKS}
-        self.devices = {name: devices.device(name) for name in devices.resolve(option.device or option.require_device)}
-        devices.resolve(option.require_device)
-        self.targets = [Target(stack.name, name) for stack in self.stacks.values() for name in self.devices]
-        self.specs = {stack.name: stack for stack in self.stacks.values()}
-        self.shard = session.shard_of(option.shard)
-        self.kept = session.resumed(option.resume)
-        self.own_ledgers = list(option.known_failures)
-        self.ledgers: dict[str, list[ledger.Entry]] | None = None
-        self.root: Path | None = None
-        self.is_worker = hasattr(config, "workerinput")
-        self.folder: session.ResultFolder | None = None
-
-    def known_failure(self, root: Path, case: str, target: Target) -> ledger.Entry | None:
-        import torch
-
-        if self.ledgers is None:
-            self.ledgers = session.ledgers(root, self.specs, self.own_ledgers)
-        return ledger.match(self.ledgers[target.stack], case, target.device, torch.__version__)
-
-
-STATE: pytest.StashKey[State] = pytest.StashKey()
-
-
 def pytest_configure(config: pytest.Config) -> None:
+    if getattr(config.option, "numprocesses", None) and expect.accepting():
+        raise pytest.UsageError("EXPECTTEST_ACCEPT rewrites case files and does not work with -n: leave -n out")
+    worker = getattr(config, "workerinput", None)
+    kept = [tuple(key) for key in worker["conformance_kept"]] if worker is not None else None
+    try:
+        session = config.stash[SESSION] = Session(config.option, [str(one) for one in config.args], kept)
+        if worker is None:
+            session.require_devices()
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
     from hypothesis import settings
 
-    for name, examples in zip(PROFILES, (50, 500, 5000), strict=True):
+    for name, examples in PROFILES.items():
         settings.register_profile(name, max_examples=examples, derandomize=name == "quick", deadline=None)
     settings.load_profile(config.option.profile)
-    try:
-        state = State(config)
-        root = _cases_root(config)
-        if root is not None:
-            state.root = root
-            state.ledgers = session.ledgers(root, state.specs, state.own_ledgers)
-    except (ValueError, StackError) as error:
-        raise pytest.UsageError(str(error)) from error
-    config.stash[STATE] = state
-    if state.is_worker:
-        _take_gpu(config)
-        return
-    for name in config.option.require_device:
-        if not devices.device(name).available:
-            pytest.exit(f"--require-device {name}: {devices.device(name).reason}", returncode=1)
-    options = {
-        name: getattr(config.option, name) for name in ("stack", "device", "area", "profile", "shard", "keyword")
-    }
-    state.folder = session.ResultFolder(
-        Path(config.option.results) if config.option.results else None, options, state.kept
-    )
-    config.pluginmanager.register(Controller(state, state.folder), "conformance-controller")
-    if getattr(config.option, "numprocesses", None) and not config.option.collectonly and state.devices.get("cpu"):
-        for stack in state.stacks.values():
-            stack.session_setup()
-
-
-def _cases_root(config: pytest.Config) -> Path | None:
-    """The root of the cases that the run is about, from its arguments."""
-    for argument in config.args:
-        path = Path(str(argument).partition("::")[0]).resolve()
-        if any((path / area).is_dir() for area in AREAS):
-            return path
-        found = session.root_of(path / "x")
-        if found is not None:
-            return found
-    return None
-
-
-def _take_gpu(config: pytest.Config) -> None:
-    """One GPU a worker, round robin; set before CUDA starts in this process."""
-    import torch
-
-    count = torch.cuda.device_count()
-    if count > 1:
-        worker: dict[str, Any] = config.workerinput  # type: ignore[attr-defined]
-        number = int(str(worker["workerid"]).removeprefix("gw") or 0)
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(number % count)
+    if worker is None:
+        config.pluginmanager.register(Controller(config, session), "conformance-controller")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "conformance_target" in metafunc.fixturenames:
-        targets = metafunc.config.stash[STATE].targets
+        targets = metafunc.config.stash[SESSION].targets
         metafunc.parametrize("conformance_target", targets, ids=[str(one) for one in targets], indirect=True)
 
 
 @pytest.fixture
 def conformance_target(request: pytest.FixtureRequest) -> Target:
+    """The stack and the device of this test, by name."""
     target: Target = request.param
     return target
 
 
 @pytest.fixture
-def device(conformance_target: Target) -> str:
+def device(conformance_target: Target, request: pytest.FixtureRequest) -> str:
     """The name of the device, as tensors take it."""
+    share = getattr(request.config, "workerinput", {}).get("conformance_memory", 1.0)
+    if conformance_target.device == "cuda" and share < 1.0:
+        import torch
+
+        torch.cuda.set_per_process_memory_fraction(share)
     return conformance_target.device
 
 
 @pytest.fixture
-def stack(conformance_target: Target, request: pytest.FixtureRequest) -> BoundStack:
+def stack(conformance_target: Target, device: str, request: pytest.FixtureRequest) -> BoundStack:
     """The stack under test on the device: `run` a program, `minify` a failing one."""
-    case: str = request.node.conformance_case_id
-    state = request.config.stash[STATE]
-    return BoundStack(state.specs[conformance_target.stack], conformance_target.device, session.area_of(case))
+    session = request.config.stash[SESSION]
+    area = area_of(request.node.conformance_case_id)
+    return BoundStack(session.stacks[conformance_target.stack], device, area)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    state = config.stash[STATE]
+    session = config.stash[SESSION]
     cases = [item for item in items if "conformance_target" in getattr(item, "fixturenames", ())]
     for item in cases:
-        item.conformance_case_id, item.conformance_target = session.case_id(item.nodeid, state.targets)
-        item.conformance_root = session.root_of(Path(item.path)) or Path(item.path).parent
-    ids = {item.conformance_case_id for item in cases}
-    dropped = []
-    for item in cases:
-        case, target = item.conformance_case_id, item.conformance_target
-        outside = config.option.area and session.area_of(case) not in config.option.area
-        elsewhere = state.shard is not None and not session.in_shard(case, state.shard, ids)
-        if outside or elsewhere or (case, target.stack, target.device) in state.kept:
-            dropped.append(item)
+        item.conformance_case_id, item.conformance_target = case_id(item.nodeid, config.rootpath, session.targets)
+    wanted = session.selected([(item.conformance_case_id, item.conformance_target) for item in cases])
+    dropped = {item for item, want in zip(cases, wanted, strict=True) if not want}
     if dropped:
-        config.hook.pytest_deselected(items=dropped)
-        left_out = set(map(id, dropped))
-        items[:] = [item for item in items if id(item) not in left_out]
-
-
-def _not_run(item: Any) -> tuple[str, str] | None:
-    """Why a case is not run on its target: the device is absent, or the stack does not declare what it needs."""
-    state, target = item.config.stash[STATE], item.conformance_target
-    record = state.devices[target.device]
-    if not record.available:
-        return "unavailable", record.reason
-    lacking = [
-        name
-        for name in getattr(item.function, "conformance_needs", ())
-        if name not in state.specs[target.stack].capabilities
-    ]
-    return ("not_applicable", f"{target.stack} does not declare {', '.join(lacking)}") if lacking else None
+        config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+        items[:] = [item for item in items if item not in dropped]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: Any) -> None:
     if hasattr(item, "conformance_case_id"):
-        item.conformance_not_run = _not_run(item)
+        needs = getattr(item.function, "conformance_needs", ())
+        item.conformance_not_run = item.config.stash[SESSION].not_run(item.conformance_target, needs)
         if item.conformance_not_run:
             pytest.skip(item.conformance_not_run[1])
 
@@ -209,69 +142,20 @@ def pytest_runtest_setup(item: Any) -> None:
 def pytest_runtest_call(item: Any) -> Generator[None, Any, Any]:
     if not hasattr(item, "conformance_case_id"):
         return (yield)
-    item.conformance_entry = _entry(item)
-    with expect.open_case(item.nodeid, item.conformance_entry is None):
+    entry = item.config.stash[SESSION].ledgers.entry(item.conformance_case_id, item.conformance_target)
+    item.conformance_entry = entry
+    with expect.open_case(item.nodeid, accept_allowed=entry is None):
         return (yield)
 
 
-def _entry(item: Any) -> ledger.Entry | None:
-    state = item.config.stash[STATE]
-    found: ledger.Entry | None = state.known_failure(
-        item.conformance_root, item.conformance_case_id, item.conformance_target
-    )
-    return found
-
-
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     report = yield
     if hasattr(item, "conformance_case_id"):
-        results = item.config.option.results
-        found = conclude(item, call, report, Path(results) / "failures" if results else None)
-        if found is not None:
-            report.user_properties.append((PROPERTY, json.dumps(found.to_json())))
+        folder = item.config.option.results
+        concluded = conclude(item, call, report, Path(folder) / "failures" if folder else None)
+        if concluded is not None:
+            found, failure = concluded
+            sent = {"result": found.to_json(), "failure": failure.to_json() if failure is not None else None}
+            report.user_properties.append((PROPERTY, json.dumps(sent)))
     return report
-
-
-class Controller:
-    """Gathers results where xdist's workers, or the only process, report them."""
-
-    def __init__(self, state: State, folder: session.ResultFolder) -> None:
-        self.state, self.folder = state, folder
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        for name, value in report.user_properties:
-            if name == PROPERTY:
-                self.folder.add(CaseResult.from_json(json.loads(value)))
-        if report.when == "???" and report.failed:  # xdist's report of a worker that died
-            case, target = session.case_id(report.nodeid, self.state.targets)
-            if target is not None:
-                reason = f"the stack crashed the process: {str(report.longrepr).splitlines()[0]}"
-                self.folder.add(session.result(case, target, "fail", reason))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        option, root = session.config.option, self.state.root
-        if option.collectonly:
-            return
-        listed = manifest(root) if root is not None and _is_full(session.config, root) else None
-        if listed and exitstatus in (0, 1) and self.folder.add_missing(listed, self.state.targets):
-            session.exitstatus = 1
-        self.folder.write_reports()
-        draft = option.write_known_failures
-        if draft:
-            version = str(self.folder.results.environment["torch"])
-            Path(draft).write_text(ledger.draft(self.folder.failures(), version), encoding="utf-8")
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.folder.results.results:
-            from conformance.report import terminal_table
-
-            terminalreporter.section("conformance")
-            terminal_table([self.folder.results])
-
-
-def _is_full(config: pytest.Config, root: Path) -> bool:
-    option = config.option
-    narrowed = option.area or option.keyword or option.markexpr or option.shard or option.deselect
-    return not narrowed and [Path(str(one)).resolve() for one in config.args] == [root]

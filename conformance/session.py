@@ -1,26 +1,33 @@
-"""What a run of the suite keeps: targets, ledgers, verdicts and the results folder. Knows nothing of pytest."""
+"""What a run of the suite is about: cases, targets, ledgers and shards, from its options. Knows nothing of pytest."""
 
 from __future__ import annotations
 
+import os
 import re
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any
 
-from conformance import ledger
-from conformance.contract import AREAS, clauses
-from conformance.environment import environment, suite
-from conformance.expect import ExpectationMismatch
-from conformance.results import CaseResult, Discrepancy, Results, ResultsError
+import torch
 
-WRITE_EVERY = 2.0
+from conformance import devices, ledger
+from conformance.contract import AREAS, nearest
+from conformance.results import CaseResult, Key, Results, ResultsError
+from conformance.stacks import Stack, resolve
+
+DEFAULT_STACKS = ("aot_eager", "inductor")
+#: How many programs a generated case draws.
+PROFILES = {"quick": 50, "full": 500, "nightly": 5000}
+MANIFEST = "manifest.txt"
 
 
 class SessionError(ValueError):
     """Wrong options; one line that says what exists."""
+
+
+class DeviceRequired(ValueError):
+    """A device that must be there is absent: the run fails, though nothing is wrong with its options."""
 
 
 @dataclass(frozen=True)
@@ -31,33 +38,7 @@ class Target:
     device: str
 
     def __str__(self) -> str:
-        return f"{self.stack}@{self.device}"
-
-
-@dataclass(frozen=True)
-class Failure:
-    """How a case failed, in the terms of a ledger."""
-
-    stage: str
-    observables: frozenset[str] = frozenset()
-    exception: str | None = None
-    discrepancies: tuple[Discrepancy, ...] = ()
-    #: A fault of the suite or the case, which no ledger can excuse.
-    of_the_suite: bool = False
-
-    @staticmethod
-    def of(error: BaseException) -> Failure:
-        if isinstance(error, ExpectationMismatch):
-            found = Discrepancy("expectation", error.subject, "the literal", "another text")
-            return Failure("expectation", frozenset({"expectation"}), None, (found,))
-        if hasattr(error, "stage") and isinstance(error, AssertionError):
-            discrepancies = tuple(getattr(error, "discrepancies", ()))
-            names = frozenset(found.name for found in discrepancies)
-            exception = getattr(error, "exception", None)
-            return Failure(str(error.stage), names, exception, discrepancies)
-        if isinstance(error, AssertionError):
-            return Failure("call", frozenset({"assertion"}))
-        return Failure("call", exception=type(error).__name__, of_the_suite=True)
+        return f"{self.stack}-{self.device}"
 
 
 def area_of(case: str) -> str:
@@ -66,61 +47,81 @@ def area_of(case: str) -> str:
 
 def root_of(file: Path) -> Path | None:
     """The cases root above a file: the folder whose child on the way is an area."""
-    for parent in file.parents:
-        if parent.name in AREAS:
-            return parent.parent
+    return next((parent.parent for parent in file.parents if parent.name in AREAS), None)
+
+
+def root_among(arguments: Iterable[str]) -> Path | None:
+    """The root of the cases that pytest's arguments name."""
+    for argument in arguments:
+        path = Path(argument.partition("::")[0]).resolve()
+        for candidate in (path, path / "cases"):
+            if any((candidate / area).is_dir() for area in AREAS):
+                return candidate
+        if (found := root_of(path / "file")) is not None:
+            return found
     return None
 
 
-def case_id(nodeid: str, targets: Iterable[Target]) -> tuple[str, Target | None]:
-    """The case's id and its target, from a pytest node id: ``area/file.py::name[own parameters]``."""
+def case_id(nodeid: str, base: PurePath, targets: Iterable[Target]) -> tuple[str, Target | None]:
+    """A case's id, ``area/file.py::name[own parameters]``, and its target, from a pytest id relative to ``base``."""
     path, _, name = nodeid.partition("::")
-    area = re.search(rf"(?:^|/)((?:{'|'.join(AREAS)})/.*)$", path)
-    path = area.group(1) if area else path
-    base, bracket, inside = name.partition("[")
-    inside = inside[:-1] if bracket else ""
-    for target in targets:
-        text = str(target)
-        for pattern in (
-            rf"^{re.escape(text)}$",
-            rf"^{re.escape(text)}-",
-            rf"-{re.escape(text)}$",
-            rf"-{re.escape(text)}(?=-)",
-        ):
-            if re.search(pattern, inside):
-                own = re.sub(pattern, "", inside, count=1)
-                return f"{path}::{base}" + (f"[{own}]" if own else ""), target
+    parts = PurePath(os.path.normpath(base / path)).parts
+    start = max((number for number, part in enumerate(parts[:-1]) if part in AREAS), default=None)
+    path = path if start is None else "/".join(parts[start:])
+    function, bracket, parameters = name.partition("[")
+    if bracket:
+        parameters = parameters.removesuffix("]")
+        # The longest first: one stack's name may begin another's.
+        for target in sorted(targets, key=lambda target: -len(str(target))):
+            text = str(target)
+            if parameters == text:
+                return f"{path}::{function}", target
+            if parameters.startswith(f"{text}-"):
+                return f"{path}::{function}[{parameters[len(text) + 1 :]}]", target
     return f"{path}::{name}", None
 
 
 def manifest(root: Path) -> list[str] | None:
-    file = root / "manifest.txt"
+    """The ids that the manifest lists; None without a manifest."""
+    file = root / MANIFEST
     return file.read_text(encoding="utf-8").splitlines() if file.is_file() else None
 
 
-def shipped_ledger(root: Path, stack: str) -> Path:
-    return root.parent / "known_failures" / f"{stack}.toml"
+class KnownFailures:
+    """The ledgers of a run's stacks: those that ship beside the cases, and the user's own, which come first."""
 
+    def __init__(self, root: Path | None, stacks: Iterable[str], own: Sequence[str]) -> None:
+        self._own = [entry for path in own for entry in ledger.load(path)]
+        self._shipped: dict[str, list[ledger.Entry]] = {}
+        for stack in stacks:
+            file = root.parent / "known_failures" / f"{stack}.toml" if root is not None else None
+            self._shipped[stack] = ledger.load(file) if file is not None and file.is_file() else []
 
-def ledgers(root: Path, stacks: Iterable[str], own: Sequence[str]) -> dict[str, list[ledger.Entry]]:
-    """The known failures of each stack: the shipped ledger's and those of the files named."""
-    added = [entry for path in own for entry in ledger.load(path)]
-    found = {}
-    for stack in stacks:
-        shipped = shipped_ledger(root, stack)
-        found[stack] = (ledger.load(shipped) if shipped.is_file() else []) + added
-    known = manifest(root)
-    if known is not None:
-        for stack, entries in found.items():
-            for unknown in ledger.unknown_cases(entries, known):
-                raise SessionError(
-                    f"the ledger of {stack} names the case {unknown!r}, which cases/manifest.txt does not list "
-                    "(`conformance manifest` writes it)"
-                )
-    return found
+    def entry(self, case: str, target: Target) -> ledger.Entry | None:
+        """The entry about a case on a target and the running torch."""
+        for entries in (self._own, self._shipped[target.stack]):
+            if found := ledger.match(entries, case, target.device, torch.__version__):
+                return found
+        return None
+
+    def check(self, cases: Collection[str], listed_in: str, targets: Iterable[Target]) -> None:
+        """Refuse entries about cases that do not exist, and two entries about one failure."""
+        for stack, entries in {"--known-failures": self._own, **self._shipped}.items():
+            if unknown := ledger.unknown_cases(entries, cases):
+                where = stack if stack.startswith("--") else f"the ledger of {stack}"
+                more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+                hint = nearest(unknown[0], cases, limit=3)
+                raise SessionError(f"{where} names the unknown case {unknown[0]!r}{more} ({listed_in}; {hint})")
+        self.check_duplicates(targets)
+
+    def check_duplicates(self, targets: Iterable[Target]) -> None:
+        for target in targets:
+            for entry in [*self._own, *self._shipped[target.stack]]:
+                self.entry(entry.case, target)
 
 
 def shard_of(text: str) -> tuple[int, int] | None:
+    """``I/N`` as numbers."""
     if not text:
         return None
     matched = re.fullmatch(r"(\d+)/(\d+)", text)
@@ -129,166 +130,87 @@ def shard_of(text: str) -> tuple[int, int] | None:
     return int(matched[1]), int(matched[2])
 
 
-def in_shard(case: str, shard: tuple[int, int], cases: Collection[str]) -> bool:
+def in_shard(cases: Iterable[str], shard: tuple[int, int] | None) -> set[str]:
     """Every N-th case by id, so that each shard has the same share of each area."""
-    index, count = shard
-    return sorted(cases).index(case) % count == index - 1
+    index, count = shard or (1, 1)
+    return set(sorted(set(cases))[index - 1 :: count])
 
 
-def verdict(failure: Failure | None, entry: ledger.Entry | None) -> tuple[str, str]:
-    """The outcome of a case that ran, and the reason, from how it failed and what the ledger says."""
-    if failure is None:
-        if entry is None:
-            return "pass", ""
-        return "unexpected_pass", f"passes, but is listed as a known failure ({entry.describe()}): remove this entry"
-    if failure.of_the_suite:
-        return "error", f"a fault of the case or the suite: {failure.exception}"
-    if entry is None:
-        return "fail", f"in {failure.stage}"
-    if entry.explains(failure.stage, failure.observables, failure.exception):
-        return "known_failure", f"{entry.reason} ({entry.link})"
-    seen = failure.exception or ", ".join(sorted(failure.observables))
-    return (
-        "fail",
-        f"fails otherwise than the ledger says: {entry.describe()} is listed, {failure.stage}: {seen} is seen",
-    )
+def resumed(folder: str, targets: Collection[Target]) -> dict[Key, CaseResult]:
+    """What an earlier run found as expected on these targets; those cases are not run again.
 
-
-def result(
-    case: str,
-    target: Target,
-    outcome: str,
-    reason: str = "",
-    *,
-    clause: str | None = None,
-    seconds: float = 0.0,
-    failure: Failure | None = None,
-    first_divergence: str | None = None,
-    runs: Sequence[Mapping[str, Any]] = (),
-) -> CaseResult:
-    """The result of one case on one target; ``runs`` are the records of the programs it ran."""
-    graphs: dict[str, str] = {}
-    for record in runs:
-        for stage, text in record["graphs"].items():
-            graphs[stage] = f"{graphs[stage]}\n\n{text}" if stage in graphs else text
-    return CaseResult(
-        case=case,
-        clauses=[clause] if clause else [],
-        area=area_of(case),
-        stack=target.stack,
-        device=target.device,
-        outcome=outcome,
-        reason=reason,
-        seconds=round(seconds, 3),
-        compile_seconds=round(sum(record["compile_seconds"] for record in runs), 3),
-        discrepancies=list(failure.discrepancies) if failure else [],
-        first_divergence=first_divergence,
-        graphs=graphs,
-        recompiles=[text for record in runs for text in record["recompiles"]],
-        graph_breaks=[text for record in runs for text in record["graph_breaks"]],
-    )
-
-
-def told(result: CaseResult, message: str) -> str:
-    """A failure as it is printed: subject, what differs, clause, where, next command."""
-    lines = [f"{result.case}   {result.outcome}   {result.stack}, {result.device}"]
-    for name in result.clauses:
-        lines += [f"  clause   {name}", f"           {clauses()[name].sentence}"]
-    lines += [f"  {line}" for line in message.splitlines()]
-    if result.reason:
-        lines.append(f"  {result.reason}")
-    if result.first_divergence:
-        lines.append(f"  first divergence: {result.first_divergence}")
-    lines.append(f"  alone: conformance run --stack {result.stack} --device {result.device} -k {_name(result.case)!r}")
-    return "\n".join(lines)
-
-
-def _name(case: str) -> str:
-    return re.split(r"::|\[", case)[1]
-
-
-@dataclass
-class ResultFolder:
-    """Collects results and keeps the folder's files readable at any moment."""
-
-    folder: Path | None
-    options: dict[str, Any]
-    kept: Mapping[tuple[str, str, str], CaseResult] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._started = time.time()
-        self._written = 0.0
-        self.results = Results(
-            suite=suite(),
-            environment=environment(),
-            options=self.options,
-            started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            results=list(self.kept.values()),
-        )
-
-    def add(self, result: CaseResult) -> None:
-        known = self.results.by_key()
-        if result.key in known:
-            self.results.results.remove(known[result.key])
-        self.results.results.append(result)
-        if time.time() - self._written > WRITE_EVERY:
-            self.write()
-
-    def add_missing(self, listed: Iterable[str], targets: Iterable[Target]) -> list[CaseResult]:
-        """A listed case without a result is not as expected: a suite must not shrink silently."""
-        known = self.results.by_key()
-        missing = [
-            result(case, target, "missing", "listed in cases/manifest.txt, and no result came")
-            for target in targets
-            for case in listed
-            if (case, target.stack, target.device) not in known
-        ]
-        self.results.results += missing
-        return missing
-
-    def write(self) -> None:
-        self._written = time.time()
-        self.results.seconds = round(self._written - self._started, 1)
-        if self.folder is not None:
-            self.results.write(self.folder / "results.json")
-
-    def failures(self) -> list[ledger.Failure]:
-        """What a draft of a ledger holds: everything that failed."""
-        return [_drafted(one) for one in self.results.results if one.outcome == "fail"]
-
-    def write_reports(self) -> None:
-        from conformance.report import html_report, markdown_summary
-
-        self.write()
-        if self.folder is not None:
-            (self.folder / "report.html").write_text(html_report([self.results]), encoding="utf-8")
-            (self.folder / "summary.md").write_text(markdown_summary([self.results]), encoding="utf-8")
-
-
-def _drafted(result: CaseResult) -> ledger.Failure:
-    raised = [found.actual.split() for found in result.discrepancies if found.observable == "exception"]
-    stage = re.match(r"in (\w+)", result.reason)
-    return ledger.Failure(
-        case=result.case,
-        device=result.device,
-        stage=stage[1] if stage else "call",
-        observables=frozenset(found.name for found in result.discrepancies) or frozenset({"assertion"}),
-        exception=raised[0][1] if raised and raised[0][1:2] != ["nothing"] else None,
-        reason="To be written: what is broken.",
-        script=f"conformance script '{result.case}' --stack {result.stack} --device {result.device}",
-    )
-
-
-def resumed(folder: str) -> dict[tuple[str, str, str], CaseResult]:
-    """What an earlier run found as expected, by key; those cases are not run again."""
+    What it did not run (an absent device, an undeclared capability) is found out again: that takes no time, and the
+    machine or the stack may be another one.
+    """
     if not folder:
         return {}
     try:
         earlier = Results.read(Path(folder) / "results.json")
     except ResultsError as error:
         raise SessionError(f"--resume: {error}") from error
-    return {key: one for key, one in earlier.by_key().items() if one.as_expected}
+    release = earlier.environment.get("torch")
+    if release != torch.__version__:
+        raise SessionError(f"--resume: {folder} holds results of torch {release}; this is torch {torch.__version__}")
+    return {
+        key: one
+        for key, one in earlier.by_key().items()
+        if one.outcome in ("pass", "known_failure") and Target(one.stack, one.device) in targets
+    }
 
 
-def script_name(case: str, target: Target) -> str:
-    return re.sub(r"[^A-Za-z0-9_.]+", ".", f"{case}.{target.stack}.{target.device}").strip(".") + ".py"
+class Session:
+    """The options of a run, checked; ``kept`` are the results of an earlier run that it goes on with."""
+
+    def __init__(self, option: Any, arguments: Sequence[str], kept: Collection[Key] | None = None) -> None:
+        for area in option.area:
+            if area not in AREAS:
+                raise SessionError(f"unknown area {area!r}; {nearest(area, AREAS)}")
+        if option.profile not in PROFILES:
+            raise SessionError(f"unknown profile {option.profile!r}; known: {', '.join(PROFILES)}")
+        self.option = option
+        found = [resolve(name) for name in option.stack or DEFAULT_STACKS]
+        self.stacks: dict[str, Stack] = {stack.name: stack for stack in found}
+        named = devices.resolve([*option.device, *option.require_device]) if option.device else devices.resolve(())
+        self.devices = {name: devices.device(name) for name in named}
+        devices.resolve(option.require_device)
+        self.targets = [Target(stack, device) for stack in self.stacks for device in self.devices]
+        if option.write_known_failures and len(self.stacks) > 1:
+            raise SessionError("--write-known-failures drafts the ledger of one stack: name it with --stack")
+        self.shard = shard_of(option.shard)
+        self.kept: Mapping[Key, CaseResult] = resumed(option.resume, self.targets) if kept is None else {}
+        self.kept_keys = frozenset(self.kept if kept is None else kept)
+        self.root = root_among(arguments)
+        self.ledgers = KnownFailures(self.root, self.stacks, option.known_failures)
+        self.listed = manifest(self.root) if self.root is not None else None
+        if self.listed is not None:
+            self.ledgers.check(self.listed, f"cases/{MANIFEST} lists the known ones", self.targets)
+        self.ledgers.check_duplicates(self.targets)
+
+    def require_devices(self) -> None:
+        for name in self.option.require_device:
+            if not self.devices[name].available:
+                raise DeviceRequired(f"--require-device {name}: {self.devices[name].reason}")
+
+    def selected(self, cases: Sequence[tuple[str, Target]]) -> list[bool]:
+        """Which cases on which targets this run is about: its areas, its shard, and nothing that is kept."""
+        shard = in_shard((case for case, _ in cases), self.shard)
+        areas = self.option.area or AREAS
+        return [
+            case in shard and area_of(case) in areas and (case, target.stack, target.device) not in self.kept_keys
+            for case, target in cases
+        ]
+
+    def not_run(self, target: Target, needs: Iterable[str]) -> tuple[str, str] | None:
+        """Why a case is not run on its target: the device is absent, or the stack does not declare what it needs."""
+        record = self.devices[target.device]
+        if not record.available:
+            return "unavailable", record.reason
+        lacking = [name for name in needs if name not in self.stacks[target.stack].capabilities]
+        return ("not_applicable", f"{target.stack} does not declare {', '.join(lacking)}") if lacking else None
+
+    def is_full(self, arguments: Sequence[str]) -> bool:
+        """Whether the run is about all cases, so that one without a result is missing."""
+        narrowing = ("area", "keyword", "markexpr", "shard", "deselect", "ignore", "ignore_glob", "maxfail", "lf")
+        if self.root is None or any(getattr(self.option, name, None) for name in narrowing):
+            return False
+        return any(Path(one).resolve() in (self.root, self.root.parent) for one in arguments)

@@ -1,0 +1,124 @@
+"""From how a case failed, and what the ledger says, to its outcome. Knows nothing of pytest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance import ledger
+from conformance.contract import clauses
+from conformance.expect import ExpectationMismatch
+from conformance.results import CaseResult, Discrepancy
+from conformance.session import Target, area_of
+
+#: What stands for the exception, in ledgers too, where the stack ended the process or its time.
+CRASH, TIMEOUT = "Crash", "Timeout"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a case failed, in the terms of a ledger."""
+
+    stage: str
+    observables: frozenset[str] = frozenset()
+    exception: str | None = None
+    message: str = ""
+    discrepancies: tuple[Discrepancy, ...] = ()
+    #: A fault of the suite or the case, which no ledger can excuse.
+    of_the_suite: bool = False
+
+    @staticmethod
+    def of(error: BaseException) -> Failure:
+        message = _first_line(error)
+        if isinstance(error, ExpectationMismatch):
+            found = Discrepancy("expectation", error.subject, error.expected, error.actual)
+            return Failure("expectation", frozenset({"expectation"}), None, message, (found,))
+        if isinstance(error, AssertionError) and hasattr(error, "stage"):
+            discrepancies = tuple(getattr(error, "discrepancies", ()))
+            names = frozenset(found.name for found in discrepancies)
+            exception = getattr(error, "exception", None)
+            if not names and exception is None:
+                names = frozenset({"assertion"})
+            return Failure(str(error.stage), names, exception, message, discrepancies)
+        if isinstance(error, AssertionError):
+            return Failure("call", frozenset({"assertion"}), None, message)
+        return Failure("call", exception=type(error).__name__, message=message, of_the_suite=True)
+
+    def describe(self) -> str:
+        """The failure in the words of a ledger's entry."""
+        return f"{self.stage}: {self.exception or ', '.join(sorted(self.observables))}"
+
+    def to_json(self) -> dict[str, Any]:
+        """What a draft of a ledger needs, on its way from a worker."""
+        return {"stage": self.stage, "observables": sorted(self.observables), "exception": self.exception}
+
+
+def verdict(failure: Failure | None, entry: ledger.Entry | None) -> tuple[str, str]:
+    """The outcome of a case that ran, and the reason."""
+    if failure is None:
+        if entry is None:
+            return "pass", ""
+        return "unexpected_pass", f"passes, but is listed as a known failure ({entry.describe()}): remove this entry"
+    if failure.of_the_suite:
+        return "error", f"a fault of the case or the suite: {failure.exception}: {failure.message}"
+    if entry is None:
+        return "fail", f"in {failure.stage}" if failure.discrepancies else f"in {failure.stage}: {failure.message}"
+    if entry.explains(failure.stage, failure.observables, failure.exception):
+        return "known_failure", f"{entry.reason} ({entry.link})"
+    return "fail", f"fails otherwise than the ledger says: {entry.describe()} is listed, {failure.describe()} is seen"
+
+
+def result(
+    case: str,
+    target: Target,
+    outcome: str,
+    reason: str = "",
+    *,
+    clause: str | None = None,
+    seconds: float = 0.0,
+    failure: Failure | None = None,
+    first_divergence: str | None = None,
+    runs: Sequence[Mapping[str, Any]] = (),
+) -> CaseResult:
+    """The result of one case on one target; ``runs`` are the records of the programs it ran."""
+    graphs: dict[str, str] = {}
+    for record in runs:
+        for stage, text in record["graphs"].items():
+            graphs[stage] = f"{graphs[stage]}\n\n{text}" if stage in graphs else text
+    return CaseResult(
+        case=case,
+        clauses=[clause] if clause else [],
+        area=area_of(case),
+        stack=target.stack,
+        device=target.device,
+        outcome=outcome,
+        reason=reason,
+        seconds=round(seconds, 3),
+        compile_seconds=round(sum(record["compile_seconds"] for record in runs), 3),
+        discrepancies=list(failure.discrepancies) if failure else [],
+        first_divergence=first_divergence,
+        graphs=graphs,
+        recompiles=[text for record in runs for text in record["recompiles"]],
+        graph_breaks=[text for record in runs for text in record["graph_breaks"]],
+    )
+
+
+def told(result: CaseResult, message: str) -> str:
+    """A failure as it is printed: subject, what differs, clause, where, next command."""
+    lines = [f"{result.case}   {result.outcome}   {result.stack}, {result.device}"]
+    for name in result.clauses:
+        lines += [f"  clause   {name}", *([f"           {clauses()[name].sentence}"] if name in clauses() else [])]
+    lines += [f"  {line}" for line in message.splitlines()]
+    if result.reason and not (message and result.reason.startswith("in ")):  # the message says it, and more
+        lines.append(f"  {result.reason}")
+    if result.first_divergence:
+        lines.append(f"  first divergence: {result.first_divergence}")
+    name = re.split(r"::|\[", result.case)[1]
+    lines.append(f"  alone: conformance run --stack {result.stack} --device {result.device} -k {name}")
+    return "\n".join(lines)
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
