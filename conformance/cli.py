@@ -102,7 +102,7 @@ def stacks(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
     """List the stacks that exist here and what each declares."""
     from conformance.stacks import all_stacks
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": one.name,
             "backend": one.backend if isinstance(one.backend, str) or one.backend is None else one.spec,

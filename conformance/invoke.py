@@ -65,7 +65,8 @@ class _RunTaker:
     """A pytest plugin that runs one case and keeps its last run of a program."""
 
     def __init__(self, case: str) -> None:
-        self.case, self.run = case, None
+        self.case = case
+        self.run: Any = None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         items[:] = [item for item in items if getattr(item, "conformance_case_id", None) == self.case][:1]

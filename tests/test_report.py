@@ -158,7 +158,8 @@ def test_the_terminal_shows_figures_and_what_is_not_as_expected():
     assert re.search(r"^layout +inductor +cpu +1 +1 +1 +\. +\. +33% +100%", text, re.M)
     assert (
         "fail: layout/test_a.py::test_f[<a>] on inductor, cpu: in call; "
-        "outputs[0].stride: eager (12, 1), stack (1, 3) (and 1 more)\n"
+        "outputs[0].stride: eager (12, 1), stack (1, 3) (and 1 more); "
+        "alone: conformance run --area layout --stack inductor --device cpu -k test_f\n"
     ) in text
     assert "test_k" not in text
     assert text.endswith("3 results, 1 not as expected\n")
@@ -167,7 +168,7 @@ def test_the_terminal_shows_figures_and_what_is_not_as_expected():
 def test_the_terminal_shows_files_as_columns():
     text = printed(run(result()), run(result(outcome="fail"), torch="2.15.0"))
     assert re.search(r"^layout +inductor +cpu +1 +0 +0 +100% +0 +0 +1 +0%$", text, re.M)
-    assert "fail: layout/test_a.py::test_b on inductor, cpu, torch 2.15.0\n" in text
+    assert "fail: layout/test_a.py::test_b on inductor, cpu, torch 2.15.0; alone: conformance run " in text
 
 
 def test_a_comparison_lists_changes_graphs_and_counts():
@@ -280,6 +281,11 @@ def test_html_has_one_fold_a_case_with_its_result_in_each_file():
     assert fold["data-outcome"] == "pass fail"
     assert "data-changed" in fold
     assert "Graph, forward: as above" in text
+
+
+def test_html_names_each_file_though_both_found_the_same():
+    text = html_report([run(FAILED), run(FAILED, torch="2.15.0")])
+    assert [text.count(f"<p><b>torch {release}</b>") for release in ("2.13.0", "2.15.0")] == [1, 1]
 
 
 def test_html_of_a_run_without_results_says_so():

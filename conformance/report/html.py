@@ -43,6 +43,7 @@ def html_report(columns: Sequence[Results]) -> str:
         },
         clauses=clauses(),
         link=_link,
+        zip=zip,
     )
 
 

@@ -23,7 +23,8 @@ def terminal_table(columns: Sequence[Results], console: Console | None = None) -
             if result is not None and not result.as_expected:
                 where = f"{result.stack}, {result.device}" + (f", {name}" if len(columns) > 1 else "")
                 text = f"{result.outcome}: {result.case} on {where}"
-                console.print(f"{text}: {why(result)}" if why(result) else text, markup=False, highlight=False)
+                text = f"{text}: {why(result)}" if why(result) else text
+                console.print(f"{text}; alone: {result.rerun}", markup=False, highlight=False)
     for name, column in zip(names, columns, strict=True):
         unexpected = sum(not result.as_expected for result in column.results)
         prefix = f"{name}: " if len(columns) > 1 else ""
