@@ -1,0 +1,154 @@
+"""Folding where a convolution or a batch norm is used more than once: every use keeps its own result."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from conformance import Program, clause, needs
+
+
+def batch_norm(channels, eps, shift=0):
+    norm = torch.nn.BatchNorm2d(channels, eps=eps)
+    number = torch.arange(float(channels)) + shift
+    with torch.no_grad():
+        norm.running_mean.copy_((number % 5 - 2) * 0.75)
+        norm.running_var.copy_((number % 4 + 0.5) * eps)
+        norm.weight.copy_((number % 3 - 1) * 0.5 - 0.25)
+        norm.bias.copy_(number % 7 - 3)
+    return norm
+
+
+class WithAndWithoutNorm(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = torch.nn.Conv2d(1, 1, 1), batch_norm(1, 0.001)
+
+    def forward(self, x, y):
+        return self.conv(x) + self.norm(self.conv(y))
+
+
+class CalledTwice(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = torch.nn.Conv2d(32, 32, 3, stride=2), batch_norm(32, 0.001)
+
+    def once(self, x):
+        return self.norm(self.conv(x))
+
+    def forward(self, x):
+        return self.once(x) + self.once(x + 1)
+
+
+class FunctionalCalledTwice(CalledTwice):
+    def once(self, x):
+        norm = self.norm
+        return torch.nn.functional.batch_norm(
+            self.conv(x), norm.running_mean, norm.running_var, norm.weight, norm.bias, False, norm.momentum, norm.eps
+        )
+
+
+class TwoNorms(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(32, 32, 3, stride=2)
+        self.norm, self.other = batch_norm(32, 0.001), batch_norm(32, 0.1, shift=3)
+
+    def forward(self, x):
+        return self.norm(self.conv(x)) + self.other(self.conv(x))
+
+
+class TwoFunctionalNorms(TwoNorms):
+    def forward(self, x):
+        conv, norm, other = self.conv, self.norm, self.other
+        apply = torch.nn.functional.batch_norm
+        return apply(conv(x), norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps) + apply(
+            conv(x), other.running_mean, other.running_var, other.weight, other.bias, eps=other.eps
+        )
+
+
+def on_device(device, module_class):
+    return module_class().eval().to(device)
+
+
+def evaluated(module_class):
+    return Program(make=partial(on_device, module_class=module_class), inference=True)
+
+
+def two_images(device):
+    return [tuple(torch.randn(64, 1, 32, 32).to(device) for _ in range(2))]
+
+
+def image(device):
+    return [(torch.randn(3, 32, 32, 32).to(device),)]
+
+
+@clause("freezing.conv_bn.with_and_without")
+def test_convolution_used_with_and_without_norm(stack, device):
+    """A convolution whose result is used with batch norm once and without it once is not folded for both."""
+    run = stack.run(evaluated(WithAndWithoutNorm), two_images)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.convolution
+aten.convolution
+aten._native_batch_norm_legit_no_training
+aten.add
+""")
+
+
+@pytest.mark.parametrize("module_class", [CalledTwice, FunctionalCalledTwice])
+@clause("freezing.conv_bn.called_twice")
+def test_module_called_twice(stack, device, module_class):
+    """A convolution and batch norm that the program calls twice are folded once for each call, never twice for one."""
+    run = stack.run(evaluated(module_class), image)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.convolution
+aten._native_batch_norm_legit_no_training
+aten.add
+aten.convolution
+aten._native_batch_norm_legit_no_training
+aten.add
+""")
+
+
+@needs("freezing", "lowered_graph")
+@pytest.mark.parametrize("module_class", [CalledTwice, FunctionalCalledTwice])
+@clause("freezing.conv_bn.called_twice")
+def test_both_calls_are_folded(stack, device, module_class):
+    """Two convolutions and no batch norm are left of the module that is called twice."""
+    run = stack.run(evaluated(module_class), image)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.count("convolution") == 2
+    assert run.lowered.absent("sqrt")
+    run.forward.operators.expect("""\
+aten.convolution
+aten._native_batch_norm_legit_no_training
+aten.add
+aten.convolution
+aten._native_batch_norm_legit_no_training
+aten.add
+""")
+
+
+@pytest.mark.parametrize("module_class", [TwoNorms, TwoFunctionalNorms])
+@clause("freezing.conv_bn.two_norms")
+def test_two_norms_over_one_convolution(stack, device, module_class):
+    """Two batch norms over one convolution each keep their own statistics and eps."""
+    run = stack.run(evaluated(module_class), image)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.convolution
+aten._native_batch_norm_legit_no_training
+aten.convolution
+aten._native_batch_norm_legit_no_training
+aten.add
+""")

@@ -1,0 +1,81 @@
+"""Freezing that discards the module's parameters, and freezing through the C++ wrapper."""
+
+from functools import partial
+
+import torch
+
+from conformance import Program, call, clause, needs
+
+DISCARDING = {"inductor.freezing": True, "inductor.freezing_discard_parameters": True}
+
+
+class ConvBatchNorm(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 32, 3, stride=2)
+        self.norm = torch.nn.BatchNorm2d(32, eps=0.001)
+        number = torch.arange(32.0)
+        with torch.no_grad():
+            self.norm.running_mean.copy_(number % 5 - 2)
+            self.norm.running_var.copy_((number % 4 + 0.5) * 0.001)
+            self.norm.weight.copy_(number % 3 - 1.25)
+        self.eval()
+
+    def forward(self, x):
+        return self.norm(self.conv(x))
+
+
+def image(device):
+    return torch.randn(3, 3, 32, 32).to(device)
+
+
+def two_calls(device):
+    return [(image(device),), (image(device),)]
+
+
+def closing_over_the_module(device):
+    """A function, because the module's own parameters are not there to be compared after freezing."""
+    module = ConvBatchNorm().to(device)
+
+    def program(x):
+        return module(x)
+
+    return program
+
+
+def run_uncompiled(program, x):
+    program(x)
+
+
+def eager_between(device):
+    return [(image(device),), call(image(device), before=partial(run_uncompiled, x=image(device)))]
+
+
+@needs("freezing")
+@clause("freezing.parameters.discarded")
+def test_eager_module_raises_after_discarding(stack, device):
+    """Once freezing has discarded the parameters, running the module itself raises the documented error."""
+    run = stack.run(Program(make=closing_over_the_module, inference=True, config=DISCARDING), eager_between)
+
+    run.assert_matches_eager(allowing={"exception": "the documented error, which eager has no reason to raise"})
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.error.expect(
+        """RuntimeError: Trying to run Pytorch Eager Module after Dynamo Freezing. The original parameters have been discarded for memory efficiency. Found in op aten.convolution.default for erased parameter weight of Conv2d(3, 32, kernel_size=(3, 3), stride=(2, 2))"""
+    )
+
+
+@needs("freezing", "lowered_graph")
+@clause("freezing.cpp_wrapper.called_twice")
+def test_cpp_wrapper(stack, device):
+    """A frozen program behind the C++ wrapper gives eager's result in the second call as in the first."""
+    config = {"inductor.cpp_wrapper": True}
+    run = stack.run(Program.of(ConvBatchNorm, inference=True, config=config), two_calls)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.count("convolution") == 1
+    assert run.lowered.absent("batch_norm")
+    run.forward.operators.expect("""\
+aten.convolution
+aten._native_batch_norm_legit_no_training
+""")
