@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from conformance.contract import AREAS
+from conformance.contract import AREAS, clauses
 
 
 class CatalogError(ValueError):
@@ -26,6 +27,7 @@ def cases_root() -> Path:
 
 
 def case_files(root: Path) -> list[Path]:
+    """The files of all areas that hold cases."""
     return sorted(root.glob("*/test_*.py"))
 
 
@@ -36,6 +38,40 @@ def cases_by_clause(root: Path) -> dict[str, list[str]]:
         for name, clause_id in _declared(ast.parse(file.read_text(encoding="utf-8"), str(file))):
             found.setdefault(clause_id, []).append(f"{file.relative_to(root).as_posix()}::{name}")
     return found
+
+
+def clause_records(root: Path) -> list[dict[str, Any]]:
+    """Every clause with its cases, as `clauses --json` prints it."""
+    proved = cases_by_clause(root)
+    return [
+        {
+            "id": one.id,
+            "level": one.level,
+            "sentence": one.sentence,
+            "source": one.source,
+            "area": one.area,
+            "rows": list(one.rows),
+            "cases": proved.get(one.id, []),
+        }
+        for one in clauses().values()
+    ]
+
+
+def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
+    """The contract as a document, a section for each area."""
+    parts = ["# The contract", "Written by `conformance clauses --markdown`."]
+    for area in AREAS:
+        of_area = [one for one in records if one["area"] == area]
+        if not of_area:
+            continue
+        lines = ["| clause | level | promise | rows | cases |", "| --- | --- | --- | --- | ---: |"]
+        for one in of_area:
+            promise = f"{one['sentence']} [source]({one['source']})"
+            lines.append(
+                f"| `{one['id']}` | {one['level']} | {promise} | {', '.join(one['rows'])} | {len(one['cases'])} |"
+            )
+        parts += [f"## `{area}`", "\n".join(lines)]
+    return "\n\n".join(parts)
 
 
 def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:

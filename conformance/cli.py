@@ -124,33 +124,18 @@ def clauses(
     as_markdown: Annotated[bool, typer.Option("--markdown")] = False,
 ) -> None:
     """List the clauses of the contract and the cases that prove each."""
-    from conformance.catalog import cases_by_clause
-    from conformance.contract import clauses as all_clauses
+    from conformance.catalog import clause_records, clauses_markdown
 
-    proved = cases_by_clause(cases_root())
-    rows = [
-        {
-            "id": one.id,
-            "level": one.level,
-            "sentence": one.sentence,
-            "source": one.source,
-            "area": one.area,
-            "rows": list(one.rows),
-            "cases": proved.get(one.id, []),
-        }
-        for one in all_clauses().values()
-    ]
+    if as_json and as_markdown:
+        raise UsageError("--json or --markdown, one of the two")
+    records = clause_records(cases_root())
     if as_json:
-        print(json.dumps(rows, indent=2))
+        print(json.dumps(records, indent=2))
     elif as_markdown:
-        print("# The contract\n\nWritten by `conformance clauses --markdown`.\n")
-        print("| clause | level | promise | rows | cases |\n| --- | --- | --- | --- | --- |")
-        for row in rows:
-            sentence = f"[{row['sentence']}]({row['source']})"
-            print(f"| `{row['id']}` | {row['level']} | {sentence} | {', '.join(row['rows'])} | {len(row['cases'])} |")
+        print(clauses_markdown(records))
     else:
-        for row in rows:
-            print(f"{row['id']:60} {row['level']:6} {len(row['cases']):3} cases  {row['sentence']}")
+        for one in records:
+            print(f"{one['id']:60} {one['level']:6} {len(one['cases']):3} cases  {one['sentence']}")
 
 
 @app.command()
@@ -229,16 +214,23 @@ def main() -> None:
     except typer.Abort:
         status = INTERRUPTED
     except ClickError as error:
-        message = error.format_message()
-        unknown = "command" in message.lower()
-        status = _refuse(f"{message} Commands: {', '.join(_commands())}." if unknown else message)
+        status = _refuse(f"{error.format_message()}{_exists_instead(error)}")
     except (ValueError, UsageError, OSError) as error:
         status = _refuse(str(error))
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _commands() -> list[str]:
-    return [one.callback.__name__ for one in app.registered_commands if one.callback is not None]
+def _exists_instead(error: Any) -> str:
+    """What there is in place of an unknown command or option."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return ""
+    if hasattr(context.command, "commands"):
+        return f" Commands: {', '.join(context.command.commands)}."
+    if not hasattr(error, "option_name"):
+        return ""
+    options = [one for parameter in context.command.params for one in parameter.opts if one.startswith("-")]
+    return f" Options: {', '.join(options)}."
 
 
 def _refuse(message: str) -> int:

@@ -52,8 +52,9 @@ def run(monkeypatch, *arguments):
     ("arguments", "says"),
     [
         ((), "Commands: run, check, script"),
-        (("nosuch",), "No such command 'nosuch'"),
-        (("report", "old.json", "--nosuch"), "No such option: --nosuch"),
+        (("nosuch",), "No such command 'nosuch'. Commands: run, check, script"),
+        (("report", "old.json", "--nosuch"), "No such option: --nosuch Options: --html, --markdown."),
+        (("clauses", "--json", "--markdown"), "--json or --markdown, one of the two"),
         (("compare", "old.json"), "Missing argument 'NEW.json'"),
         (("compare", "old.json", "gone.json"), "gone.json: no such file"),
         (("compare", "old.json", "damaged.json"), "damaged.json: not JSON"),

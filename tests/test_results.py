@@ -144,10 +144,16 @@ def test_counts_are_by_area_stack_and_device():
     assert freezing.pass_rate == 1
 
 
-def test_a_device_that_is_absent_has_no_pass_rate():
+def test_a_device_that_is_absent_has_no_pass_rate_and_no_share():
     (count,) = run(result(outcome="unavailable")).counts()
     assert count.pass_rate is None
-    assert count.taken_on == 1
+    assert count.taken_on is None
+
+
+def test_a_stack_that_declares_nothing_takes_on_nothing():
+    (count,) = run(result(outcome="not_applicable")).counts()
+    assert count.pass_rate is None
+    assert count.taken_on == 0
 
 
 @pytest.mark.parametrize(
