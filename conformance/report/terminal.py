@@ -11,10 +11,14 @@ from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers,
 from conformance.result_sets import Difference
 from conformance.results import Count, Results
 
+# A narrower terminal breaks the lines of the table; cells that are cut off would hide what they say.
+WIDTH = 120
+
 
 def terminal_table(columns: Sequence[Results], console: Console | None = None) -> None:
     """Print areas by stack and device, and one line for each result that is not as expected."""
     console = console or Console(soft_wrap=True)
+    console.width = max(console.width, WIDTH)
     names = labels(columns)
     console.print(_one_file(columns[0]) if len(columns) == 1 else _several_files(columns, names))
     console.print()
@@ -34,14 +38,14 @@ def terminal_table(columns: Sequence[Results], console: Console | None = None) -
 def _table() -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("area", "stack", "device"):
-        table.add_column(name, overflow="fold")
+        table.add_column(name, no_wrap=True)
     return table
 
 
 def _one_file(results: Results) -> Table:
     table = _table()
     for name in [*(name for name, _ in GROUPS), "pass rate", "taken on"]:
-        table.add_column(name, justify="right")
+        table.add_column("\n".join(name.rsplit(" ", 1)), justify="right", no_wrap=True)
     for row in rows([results]):
         [count] = row.counts
         assert count is not None
@@ -58,7 +62,7 @@ def _several_files(columns: Sequence[Results], names: Sequence[str]) -> Table:
     table.caption = "each file: pass, known failure, not as expected; pass rate"
     table.caption_justify = "left"
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows(columns):
         table.add_row(row.area, row.stack, row.device, *map(_cell, row.counts))
     return table
