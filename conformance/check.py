@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +12,7 @@ from typing import Any
 
 import torch
 
-from conformance.programs import Program, ProgramError
+from conformance.programs import Program, ProgramError, build_calls
 from conformance.runs import Run
 from conformance.stacks import Stack
 
@@ -33,9 +35,15 @@ def load(path: str) -> ModuleType:
     sys.modules[module.__name__] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise CheckError(f"{path} cannot be imported: {type(error).__name__}: {str(error).splitlines()[:1]}") from error
+    except (Exception, SystemExit) as error:
+        raise CheckError(f"{path} cannot be imported: {_told(error)}") from error
     return module
+
+
+def _told(error: BaseException) -> str:
+    """An exception in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def program_of(module: ModuleType, path: str) -> Program:
@@ -43,6 +51,11 @@ def program_of(module: ModuleType, path: str) -> Program:
     function, make = getattr(module, "program", None), getattr(module, "make_program", None)
     if (function is None) == (make is None) or not callable(getattr(module, "calls", None)):
         raise CheckError(f"{path} does not define {NAMES}")
+    for name, value in (("program", function), ("make_program", make), ("after", getattr(module, "after", None))):
+        if value is not None and not callable(value):
+            raise CheckError(f"{path}: {name} is {type(value).__name__}, not a function")
+    if not isinstance(getattr(module, "CONFIG", {}), dict):
+        raise CheckError(f"{path}: CONFIG is {type(module.CONFIG).__name__}, not a dict")
     options: dict[str, Any] = {
         "after": getattr(module, "after", None),
         "inference": getattr(module, "INFERENCE", False),
@@ -52,8 +65,6 @@ def program_of(module: ModuleType, path: str) -> Program:
         "config": getattr(module, "CONFIG", {}),
     }
     if isinstance(function, torch.nn.Module):
-        import copy
-
         original = function
 
         def make(device: str) -> Any:
@@ -72,10 +83,8 @@ def check_file(path: str, stack: Stack, device: str) -> dict[str, Any]:
     """Run the file's program on both sides: the record that `check --json` prints."""
     module = load(path)
     program = program_of(module, path)
-    try:
-        run = Run(stack, program, module.calls, device)
-    except ProgramError as error:
-        raise CheckError(f"{path}: {error}") from error
+    _try_out(program, module, device, path)
+    run = Run(stack, program, module.calls, device)
     found = run.comparison.discrepancies
     record = run.record()
     return {
@@ -90,3 +99,25 @@ def check_file(path: str, stack: Stack, device: str) -> dict[str, Any]:
         "graphs": record["graphs"],
         "recompiles": record["recompiles"],
     }
+
+
+def _try_out(program: Program, module: ModuleType, device: str, path: str) -> None:
+    """Build program and calls once, so that a fault of the file is told as such and not as both sides raising."""
+    try:
+        built = program.build(device)
+        sequence = build_calls(module.calls, device)
+    except ProgramError as error:
+        raise CheckError(f"{path}: {error}") from error
+    except Exception as error:
+        raise CheckError(f"{path}: the program or its calls cannot be built: {_told(error)}") from error
+    if not callable(built):
+        raise CheckError(f"{path}: make_program(device) returned {type(built).__name__}, not a function or module")
+    try:
+        signature = inspect.signature(built.forward if isinstance(built, torch.nn.Module) else built)
+    except (TypeError, ValueError):  # a builtin that does not tell
+        return
+    for index, one in enumerate(sequence):
+        try:
+            signature.bind(*one.args, **one.kwargs)
+        except TypeError as error:
+            raise CheckError(f"{path}: calls(device)[{index}] does not fit the program: {error}") from error

@@ -9,7 +9,9 @@ from typing import Any
 
 import torch
 
-from conformance.observe import TENSOR_VALUES, UNTRACKED, Observation, Place, Raised, Unreadable
+from conformance.exceptions import compare_exceptions
+from conformance.facts import identical
+from conformance.observation import TENSOR_VALUES, UNTRACKED, Observation, Place
 from conformance.results import Discrepancy
 
 #: Facts that follow from another one at the same place and are not reported beside it.
@@ -22,6 +24,8 @@ IMPLIED = {
     "storage_contents": ("value", "storage_size"),
     "storage_sharing": ("identity",),
 }
+#: Eager's own error, relative to the largest number in sight, that can still be rounding.
+PLAUSIBLE = 0.01
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,21 @@ def compare(
 
     ``reference`` makes the float64 observation; it is asked for only when a float differs in its last bits.
     """
-    exception = _exceptions(eager.raised, stack.raised)
-    judge = _Judge(reference, tolerance)
-    found: dict[Place, Discrepancy] = {}
+    exception = compare_exceptions(eager.raised, stack.raised)
+    judge = _Judge(eager, reference, tolerance)
+    found: dict[Place, tuple[int, Discrepancy]] = {}
     stage = ""
     for number, (ours, theirs) in enumerate(zip(eager.phases, stack.phases, strict=False)):
         for place, discrepancy in _phase(number, ours.facts, theirs.facts, judge):
             if place not in found:
-                found[place] = discrepancy
+                found[place] = number, discrepancy
                 stage = stage or ours.stage
-    kept = [found[place] for place in found if not _implied(place, found)]
+    kept = [discrepancy for place, (_, discrepancy) in found.items() if not _implied(place, found)]
+    if exception is None and eager.raised is not None and stack.raised is not None:
+        # Mutations are half done on both sides; what a `finally` puts back is not.
+        left = list(_phase(eager.raised.phase, eager.raised.left, stack.raised.left, judge))
+        kept += [discrepancy for place, discrepancy in left if place not in found]
+        stage = stage or (stack.raised.stage if left else "")
     if exception is not None:
         # One side raising alone is the discrepancy; what it left half done follows from it.
         raised = stack.raised or eager.raised
@@ -74,41 +83,11 @@ def compare(
     return Comparison(tuple(kept), stage)
 
 
-def _implied(place: Place, found: dict[Place, Discrepancy]) -> bool:
+def _implied(place: Place, found: dict[Place, tuple[int, Discrepancy]]) -> bool:
+    """Whether another fact at the place already differed in that phase or before."""
     where, observable = place
-    return any((where, cause) in found for cause in IMPLIED.get(observable, ()))
-
-
-def _exceptions(eager: Raised | None, stack: Raised | None) -> Discrepancy | None:
-    if eager is None and stack is None:
-        return None
-    if eager is None or stack is None:
-        return Discrepancy("exception", "", _raised(eager), _raised(stack))
-    wrapped = any(isinstance(member, type(eager.error)) for member in _members(stack.error))
-    # A tracing error may come earlier than eager's, never later.
-    if wrapped and stack.phase <= eager.phase:
-        return None
-    return Discrepancy("exception", "", _raised(eager), _raised(stack))
-
-
-def _members(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and everything it wraps."""
-    pending, seen = [error], set()
-    while pending:
-        member = pending.pop()
-        if not isinstance(member, BaseException) or id(member) in seen:
-            continue
-        seen.add(id(member))
-        yield member
-        pending += [getattr(member, "inner_exception", None), member.__cause__, member.__context__]
-
-
-def _raised(raised: Raised | None) -> str:
-    if raised is None:
-        return "raises nothing"
-    lines = [line for line in str(raised.error).splitlines() if line.strip()]
-    message = lines[0].strip() if lines else ""
-    return f"raises {type(raised.error).__name__} in {raised.stage}: {message}"
+    causes = [found[where, cause][0] for cause in IMPLIED.get(observable, ()) if (where, cause) in found]
+    return any(cause <= found[place][0] for cause in causes)
 
 
 def _phase(
@@ -127,8 +106,10 @@ def _phase(
             difference = judge.difference(number, place, ours, theirs)
             if difference is not None:
                 yield place, Discrepancy(observable, where, *difference)
-        elif ours == UNTRACKED and theirs == "moved":
+        elif observable == "version" and ours == UNTRACKED:
             continue  # eager itself wrote past the counter; a stack that counts the write errs on the safe side
+        elif observable == "version" and (ours, theirs) == ("not moved", UNTRACKED):
+            continue  # said by the value
         elif ours != theirs:
             if observable == "stride" and _only_size_1(ours, theirs, eager.get((where, "shape"))):
                 observable = "size_1_stride"
@@ -154,19 +135,21 @@ def _show(fact: Any) -> str:
 class _Judge:
     """Decides whether two tensors hold the same values."""
 
-    def __init__(self, reference: Callable[[], Observation] | None, tolerance: Tolerance) -> None:
-        self._make, self._tolerance = reference, tolerance
+    def __init__(self, eager: Observation, reference: Callable[[], Observation] | None, tolerance: Tolerance) -> None:
+        self._eager, self._make, self._tolerance = eager, reference, tolerance
+        self._scales: dict[int, float] = {}
         self._reference: Observation | None = None
 
     def difference(self, phase: int, place: Place, eager: Any, stack: Any) -> tuple[str, str] | None:
         if not (isinstance(eager, torch.Tensor) and isinstance(stack, torch.Tensor)):
-            same = eager == stack if not isinstance(eager, torch.Tensor | Unreadable) else eager is stack
-            return None if same or eager == stack else (_show(eager), _show(stack))
+            if isinstance(eager, torch.Tensor) or isinstance(stack, torch.Tensor):
+                return _show(eager), _show(stack)
+            return None if eager == stack else (_show(eager), _show(stack))
         if eager.shape != stack.shape or eager.dtype != stack.dtype:
             return _show(eager), _show(stack)  # said by shape or dtype too
-        if torch.equal(eager, stack):
+        if identical(eager, stack):
             # A gradient is a sum that may start from zero, which has the sign of nothing.
-            return None if place[0].endswith(".grad") else self._signed_zeros(eager, stack)
+            return None if place[0].endswith(".grad") else self._signed_zeros(_real(eager), _real(stack))
         if not (eager.is_floating_point() or eager.is_complex()):
             return _first_difference(eager, stack, eager != stack)
         eager, stack = _real(eager), _real(stack)
@@ -188,19 +171,32 @@ class _Judge:
 
     def _allowed(
         self, phase: int, place: Place, eager: torch.Tensor, finite: torch.Tensor
-    ) -> tuple[float, torch.Tensor]:
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The largest error that is accepted at each element, and what it is measured from."""
         wide = eager.double()
-        reference = self._reference_tensor(phase, place, eager)
-        own_error = 0.0
-        if reference is None:
-            reference = wide
-        else:
-            finite_both = finite & torch.isfinite(reference)
-            own_error = float(torch.where(finite_both, (wide - reference).abs(), 0.0).max())
-            reference = torch.where(finite_both, reference, wide)
-        largest = float(torch.where(finite, wide.abs(), 0.0).max())
-        unit = torch.finfo(eager.dtype).eps * largest
-        return self._tolerance.factor * own_error + self._tolerance.floor * unit, reference
+        magnitude = torch.where(finite, wide.abs(), 0.0)
+        unit = self._tolerance.floor * torch.finfo(eager.dtype).eps
+        found = self._reference_tensor(phase, place, eager)
+        if found is None:
+            return unit * magnitude.max().expand_as(wide), wide
+        known = finite & torch.isfinite(found)
+        own_error = float(torch.where(known, (wide - found).abs(), 0.0).max())
+        reference = torch.where(known, found, wide)
+        if own_error == 0.0 and eager.dtype is not torch.float64:
+            # Eager does not round here, so no large element excuses an error in a small one.
+            return unit * magnitude, reference
+        # A program may ask for its dtype and take another way in float64: that is no measure of rounding.
+        most = max(PLAUSIBLE, unit) * self._scale(phase, magnitude)
+        return self._tolerance.factor * min(own_error, most) + unit * magnitude.max().expand_as(wide), reference
+
+    def _scale(self, phase: int, magnitude: torch.Tensor) -> float:
+        """The largest finite number that the program took or gave, up to this phase."""
+        if phase not in self._scales:
+            facts = self._eager.phases[phase].facts.values() if phase < len(self._eager.phases) else ()
+            floats = [fact for fact in facts if isinstance(fact, torch.Tensor) and fact.is_floating_point()]
+            sizes = [float(torch.nan_to_num(fact.abs(), nan=0.0, posinf=0.0).max()) for fact in floats if fact.numel()]
+            self._scales[phase] = max(sizes, default=0.0)
+        return max(self._scales[phase], float(magnitude.max()))
 
     def _reference_tensor(self, phase: int, place: Place, eager: torch.Tensor) -> torch.Tensor | None:
         if self._reference is None and self._make is not None:

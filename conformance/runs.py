@@ -14,12 +14,14 @@ from conformance.compare import Comparison, compare
 from conformance.expect import Expectable
 from conformance.graphs import Graphs
 from conformance.minify import MinifierRun, minify
-from conformance.observe import Observation, observe, run_backward
+from conformance.observation import Observation
+from conformance.observe import observe, run_backward
 from conformance.programs import Calls, Program, build_calls
 from conformance.reference import reference
 from conformance.results import Discrepancy
 from conformance.stacks import LADDER, Stack, resolve
-from conformance.surroundings import Watched, global_state_restored
+from conformance.surroundings import global_state_restored
+from conformance.watched import Watched
 
 
 class ConformanceFailure(AssertionError):

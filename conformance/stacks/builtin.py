@@ -10,7 +10,7 @@ from conformance.stacks.base import Stack
 GENERAL = frozenset(
     {"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks", "minifier"}
 )
-INDUCTOR = GENERAL | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot"}
+INDUCTOR = GENERAL | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
 
 

@@ -1,0 +1,56 @@
+"""What each side raised, and when: the exception a caller can catch, through the errors that torch wraps it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.observation import Raised
+from conformance.results import Discrepancy
+
+
+def compare_exceptions(eager: Raised | None, stack: Raised | None) -> Discrepancy | None:
+    if eager is None and stack is None:
+        return None
+    if eager is None or stack is None:
+        return Discrepancy("exception", "", _raised(eager), _raised(stack))
+    # A tracing error may come earlier than eager's, never later.
+    if _is_error(stack.error, type(eager.error)) and stack.phase <= eager.phase:
+        return None
+    return Discrepancy("exception", "", _raised(eager), _raised(stack))
+
+
+def _is_error(error: BaseException, wanted: type[BaseException]) -> bool:
+    """Whether a caller who catches eager's exception is served: torch's own errors may wrap it, others may not.
+
+    A wrapper is a RuntimeError itself: that alone does not make it the RuntimeError which eager raises.
+    """
+    if type(error).__module__.startswith("torch."):
+        return any(
+            isinstance(member, wanted) and (not _is_wrapper(member) or type(member) is wanted)
+            for member in _members(error)
+        )
+    return isinstance(error, wanted)
+
+
+def _is_wrapper(error: BaseException) -> bool:
+    return type(error).__module__.startswith("torch.") and any(member is not error for member in _members(error))
+
+
+def _members(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and everything it wraps."""
+    pending, seen = [error], set()
+    while pending:
+        member = pending.pop()
+        if not isinstance(member, BaseException) or id(member) in seen:
+            continue
+        seen.add(id(member))
+        yield member
+        pending += [getattr(member, "inner_exception", None), member.__cause__, member.__context__]
+
+
+def _raised(raised: Raised | None) -> str:
+    if raised is None:
+        return "raises nothing"
+    lines = [line for line in str(raised.error).splitlines() if line.strip()]
+    message = lines[0].strip() if lines else ""
+    return f"raises {type(raised.error).__name__} in {raised.stage}: {message}"

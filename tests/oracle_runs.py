@@ -1,0 +1,50 @@
+"""Runs of the oracle that the tests of it share: a stack made wrong by a wrapper, and what is reported of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from conformance.capture import Recorder
+from conformance.runs import BoundStack, Run
+from conformance.stacks import Stack, resolve
+
+
+@dataclass(frozen=True)
+class Wrapped(Stack):
+    """A stack that calls what it compiles through ``wrap(compiled)``."""
+
+    wrap: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda compiled: compiled
+
+    def compile(
+        self, program: Callable[..., Any], recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
+    ) -> Callable[..., Any]:
+        return self.wrap(super().compile(program, recorder, dynamic=dynamic, fullgraph=fullgraph))
+
+
+def wrapped(wrap: Callable[[Callable[..., Any]], Callable[..., Any]], base: str = "eager") -> BoundStack:
+    """The base stack, made wrong by a wrapper around what it compiles."""
+    stack = resolve(base)
+    return BoundStack(Wrapped(stack.name, stack.backend, stack.capabilities, wrap=wrap), "cpu")
+
+
+def on(name: str) -> BoundStack:
+    return BoundStack(resolve(name), "cpu")
+
+
+def reported(run: Run) -> list[str]:
+    """The names of all discrepancies, in order."""
+    return [found.name for found in run.comparison.discrepancies]
+
+
+def calls_of(*build: Callable[[], tuple[Any, ...]]) -> Callable[[str], list[tuple[Any, ...]]]:
+    """A call sequence whose arguments are built anew for every side."""
+    return lambda device: [one() for one in build]
+
+
+def leaf(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """A leaf with small integers that requires grad."""
+    return torch.arange(1.0, torch.Size(shape).numel() + 1).reshape(shape).to(dtype).requires_grad_()
