@@ -71,4 +71,6 @@ def test_set_on_a_leaf_raises(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0, graph_breaks=1)
-    run.eager_error.expect("""RuntimeError: a leaf Variable that requires grad is being used in an in-place operation.""")
+    run.eager_error.expect(
+        """RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."""
+    )

@@ -81,7 +81,8 @@ def test_write_through_expanded_view(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.expect("""\
+    run.forward.expect(
+        """\
 in0: f32[2, 3]
 expand: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
 select: f32[2, 3] = aten.select(expand, 0, 0)
@@ -98,7 +99,31 @@ add_1: f32[2, 3] = aten.add(in0, view)
 mul: f32[2, 3] = aten.mul(add_1, 1)
 copy_(in0, add_1)
 return (mul,)
-""")
+""",
+        since="2.13",
+    )
+    # Before 2.13 select_scatter keeps the strides of the expanded view.
+    run.forward.expect(
+        """\
+in0: f32[2, 3]
+expand: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select: f32[2, 3] = aten.select(expand, 0, 0)
+select_1: f32[3] = aten.select(select, 0, 0)
+add: f32[3] = aten.add(select_1, 5)
+expand_1: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select_2: f32[2, 3] = aten.select(expand_1, 0, 0)
+select_scatter: f32[2, 3] = aten.select_scatter(select_2, add, 0, 0)
+select_scatter_1: f32[3, 2, 3](0, 3, 1) = aten.select_scatter(expand_1, select_scatter, 0, 0)
+sub: f32[3, 2, 3] = aten.sub(select_scatter_1, in0)
+sum: f32[1, 2, 3] = aten.sum(sub, [0], True)
+view: f32[2, 3] = aten.view(sum, [2, 3])
+add_1: f32[2, 3] = aten.add(in0, view)
+mul: f32[2, 3] = aten.mul(add_1, 1)
+copy_(in0, add_1)
+return (mul,)
+""",
+        until="2.13",
+    )
 
 
 @clause("aot_autograd.mutation.through_expanded_view")
@@ -108,7 +133,8 @@ def test_write_through_expanded_view_has_gradients(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.expect("""\
+    run.forward.expect(
+        """\
 in0: f32[2, 3]
 in1: f32[3, 2, 3]
 expand: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
@@ -127,7 +153,33 @@ expand_2: f32[3, 2, 3](0, 3, 1) = aten.expand(add, [3, 2, 3])
 mul_1: f32[3, 2, 3] = aten.mul(expand_2, in1)
 copy_(in0, add)
 return (mul_1, expand_2)
-""")
+""",
+        since="2.13",
+    )
+    # Before 2.13 select_scatter keeps the strides of the expanded view.
+    run.forward.expect(
+        """\
+in0: f32[2, 3]
+in1: f32[3, 2, 3]
+expand: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select: f32[2, 3] = aten.select(expand, 0, 1)
+select_1: f32[3] = aten.select(select, 0, 1)
+mul: f32[3] = aten.mul(select_1, 5)
+expand_1: f32[3, 2, 3](0, 3, 1) = aten.expand(in0, [3, 2, 3])
+select_2: f32[2, 3] = aten.select(expand_1, 0, 1)
+select_scatter: f32[2, 3] = aten.select_scatter(select_2, mul, 0, 1)
+select_scatter_1: f32[3, 2, 3](0, 3, 1) = aten.select_scatter(expand_1, select_scatter, 0, 1)
+sub: f32[3, 2, 3] = aten.sub(select_scatter_1, in0)
+sum: f32[1, 2, 3] = aten.sum(sub, [0], True)
+view: f32[2, 3] = aten.view(sum, [2, 3])
+add: f32[2, 3] = aten.add(in0, view)
+expand_2: f32[3, 2, 3](0, 3, 1) = aten.expand(add, [3, 2, 3])
+mul_1: f32[3, 2, 3] = aten.mul(expand_2, in1)
+copy_(in0, add)
+return (mul_1, expand_2)
+""",
+        until="2.13",
+    )
     run.backward.expect("""\
 in0: f32[3, 2, 3](0, 3, 1)
 in1: f32[3, 2, 3]
