@@ -50,6 +50,11 @@ def test_more_precise_than_eager_is_a_strict_error(stack, device):
 
     run.assert_minified()
     run.repro.expect("""\
+in0: f16[]
+in1: f16[]
+mul: f16[] = aten.mul(in0, 100)
+sub: f16[] = aten.sub(in1, mul)
+return (sub,)
 """)
 
 
