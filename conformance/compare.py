@@ -95,8 +95,10 @@ def _phase(
 ) -> Iterator[tuple[Place, Discrepancy]]:
     for place in [*eager, *(place for place in stack if place not in eager)]:
         where, observable = place
+        if observable != "identity" and _told_elsewhere(eager, stack, where.removesuffix(".grad")):
+            continue
         if place not in eager or place not in stack:
-            if observable in ("structure", "side_effect", "grad") or place[1] == "value":
+            if _says_itself(place, eager, stack):
                 ours = _show(eager[place]) if place in eager else "nothing"
                 theirs = _show(stack[place]) if place in stack else "nothing"
                 yield place, Discrepancy(observable, where, ours, theirs)
@@ -114,6 +116,20 @@ def _phase(
             if observable == "stride" and _only_size_1(ours, theirs, eager.get((where, "shape"))):
                 observable = "size_1_stride"
             yield place, Discrepancy(observable, where, _show(ours), _show(theirs))
+
+
+def _says_itself(place: Place, eager: dict[Place, Any], stack: dict[Place, Any]) -> bool:
+    """Whether a fact that only one side has is worth a line: most follow from a structure, a shape or a history."""
+    where, observable = place
+    if observable == "grad":
+        return all(eager.get((where, cause)) == stack.get((where, cause)) for cause in ("requires_grad", "is_leaf"))
+    return observable in ("structure", "side_effect") or (observable == "value" and not where.endswith(".grad"))
+
+
+def _told_elsewhere(eager: dict[Place, Any], stack: dict[Place, Any], where: str) -> bool:
+    """Whether both sides have at this place the very object that was looked at under an earlier name."""
+    ours = eager.get((where, "identity"))
+    return isinstance(ours, str) and ours.startswith("is ") and ours == stack.get((where, "identity"))
 
 
 def _only_size_1(eager: Any, stack: Any, shape: Any) -> bool:

@@ -27,7 +27,7 @@ def _inference(kind: bool | str) -> AbstractContextManager[Any]:
 def tangent(output: torch.Tensor) -> torch.Tensor:
     """A real, uneven incoming gradient in the output's own layout: small integers, exact in every dtype."""
     if output.layout is not torch.strided:
-        return torch.ones_like(output.detach())
+        return torch.ones(output.shape, dtype=output.dtype, device=output.device)
     steps = torch.arange(output.numel(), device=output.device) % 5 - 2
     values = (steps + (steps == 0).to(steps.dtype)).reshape(output.shape).to(output.dtype)
     return torch.empty_like(output.detach()).copy_(values)

@@ -7,21 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-import torch
-
-from conformance.capture import Recorder, front_end_graphs
+from conformance.capture import Recorder
 from conformance.compare import Comparison, compare
 from conformance.expect import Expectable
+from conformance.front_end import front_end
 from conformance.graphs import Graphs
 from conformance.minify import MinifierRun, minify
 from conformance.observation import Observation
-from conformance.observe import observe, run_backward
-from conformance.programs import Calls, Program, build_calls
+from conformance.observe import observe
+from conformance.programs import Calls, Program
 from conformance.reference import reference
 from conformance.results import Discrepancy
 from conformance.stacks import LADDER, Stack, resolve
-from conformance.surroundings import global_state_restored
-from conformance.watched import Watched
 
 
 class ConformanceFailure(AssertionError):
@@ -255,49 +252,6 @@ class BoundStack:
         """Minify a failing program, end to end; options are those of `conformance.minify.minify`."""
         options.setdefault("device", self.device)
         return minify(self.stack.minifiable(), program, calls, **options)
-
-
-_TRACED: dict[Any, dict[str, Graphs]] = {}
-
-
-def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
-    """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device."""
-    key = (program.function, program.make, program.dynamic, program.fullgraph, program.inference, calls, device)
-    try:
-        traced = _TRACED.get(key)
-    except TypeError:  # something in it cannot be a key: trace it each time
-        return _trace(program, calls, device)
-    if traced is None:
-        traced = _TRACED[key] = _trace(program, calls, device)
-    # Fresh objects: expectations on one subject are counted per case.
-    return {stage: Graphs(stage, graphs, note=graphs.note) for stage, graphs in traced.items()}
-
-
-def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
-    with global_state_restored():
-        built = program.build(device)
-        watched = Watched(built)
-        sequence = build_calls(calls, device)
-        outputs: list[Any] = []
-
-        def one_backward(_: Any, output: Any) -> None:
-            outputs.append(output)
-            if len(outputs) == len(sequence):
-                run_backward(outputs)
-
-        wants_backward = program.backward and not program.inference
-        grad = torch.no_grad() if program.inference else torch.enable_grad()
-        try:
-            with grad:
-                return front_end_graphs(
-                    built,
-                    [call.args for call in sequence],
-                    dynamic=program.dynamic,
-                    fullgraph=program.fullgraph,
-                    backward=one_backward if wants_backward else None,
-                )
-        finally:
-            watched.restore()
 
 
 def _told(observation: Observation) -> str:

@@ -1,0 +1,56 @@
+"""The AOT graphs of a program, traced in front of any backend: one text for every stack and device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from conformance.capture import front_end_graphs
+from conformance.graphs import Graphs
+from conformance.observe import run_backward
+from conformance.programs import Calls, Program, build_calls
+from conformance.surroundings import global_state_restored
+from conformance.watched import Watched
+
+_TRACED: dict[Any, dict[str, Graphs]] = {}
+
+
+def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
+    """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device."""
+    key = (program.function, program.make, program.dynamic, program.fullgraph, program.inference, calls, device)
+    try:
+        traced = _TRACED.get(key)
+    except TypeError:  # something in it cannot be a key: trace it each time
+        return _trace(program, calls, device)
+    if traced is None:
+        traced = _TRACED[key] = _trace(program, calls, device)
+    # Fresh objects: expectations on one subject are counted per case.
+    return {stage: Graphs(stage, graphs, note=graphs.note) for stage, graphs in traced.items()}
+
+
+def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
+    with global_state_restored():
+        built = program.build(device)
+        watched = Watched(built)
+        sequence = build_calls(calls, device)
+        outputs: list[Any] = []
+
+        def one_backward(_: Any, output: Any) -> None:
+            outputs.append(output)
+            if len(outputs) == len(sequence):
+                run_backward(outputs)
+
+        wants_backward = program.backward and not program.inference
+        grad = torch.no_grad() if program.inference else torch.enable_grad()
+        try:
+            with grad:
+                return front_end_graphs(
+                    built,
+                    [call.args for call in sequence],
+                    dynamic=program.dynamic,
+                    fullgraph=program.fullgraph,
+                    backward=one_backward if wants_backward else None,
+                )
+        finally:
+            watched.restore()
