@@ -64,6 +64,12 @@ class Controller:
         if "cuda" in self.session.devices:
             node.workerinput["conformance_memory"] = devices.memory_share(self.workers, devices.visible_gpus())
 
+    def pytest_collectreport(self, report: Any) -> None:
+        """With workers too, a case that cannot be collected ends the run: the others would look like all of them."""
+        workers = self.config.pluginmanager.getplugin("dsession")
+        if report.failed and workers is not None and not self.config.option.continue_on_collection_errors:
+            workers.shouldstop = "a case cannot be collected"
+
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.started[nodeid] = time.monotonic()
 

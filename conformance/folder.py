@@ -104,4 +104,4 @@ class ResultFolder:
 
 def script_name(case: str, target: Target) -> str:
     """The file of a failure's stand-alone script in ``failures/``."""
-    return re.sub(r"[^A-Za-z0-9_.]+", ".", f"{case}.{target.stack}.{target.device}").strip(".") + ".py"
+    return re.sub(r"[^A-Za-z0-9_]+", ".", f"{case}.{target.stack}.{target.device}").strip(".") + ".py"
