@@ -87,12 +87,15 @@ class Run:
         return compared
 
     def assert_matches_eager(self, allowing: Mapping[str, str] | None = None) -> None:
-        """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason."""
+        """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason.
+
+        A place that is named (``globals['module']``) stands for everything below it.
+        """
         allowed = dict(allowing or {})
         for name, reason in allowed.items():
             if not reason.strip():
                 raise ValueError(f"allowing {name!r} needs a reason")
-        left = [found for found in self.comparison.discrepancies if found.name not in allowed]
+        left = [found for found in self.comparison.discrepancies if not _covered(found.name, allowed)]
         if left:
             lines = "\n".join(f"  {found}" for found in left)
             raise ConformanceFailure(
@@ -252,6 +255,10 @@ class BoundStack:
         """Minify a failing program, end to end; options are those of `conformance.minify.minify`."""
         options.setdefault("device", self.device)
         return minify(self.stack.minifiable(), program, calls, **options)
+
+
+def _covered(name: str, allowed: Iterable[str]) -> bool:
+    return any(name == one or name.startswith(f"{one}.") for one in allowed)
 
 
 def _told(observation: Observation) -> str:

@@ -57,7 +57,12 @@ def test_eager_module_raises_after_discarding(stack, device):
     """Once freezing has discarded the parameters, running the module itself raises the documented error."""
     run = stack.run(Program(make=closing_over_the_module, inference=True, config=DISCARDING), eager_between)
 
-    run.assert_matches_eager(allowing={"exception": "the documented error, which eager has no reason to raise"})
+    run.assert_matches_eager(
+        allowing={
+            "exception": "the documented error, which eager has no reason to raise",
+            "globals['module']": "its parameters are erased, as freezing_discard_parameters says",
+        }
+    )
     run.assert_compiled(graphs=1, recompiles=0)
     run.error.expect(
         """RuntimeError: Trying to run Pytorch Eager Module after Dynamo Freezing. The original parameters have been discarded for memory efficiency. Found in op aten.convolution.default for erased parameter weight of Conv2d(3, 32, kernel_size=(3, 3), stride=(2, 2))"""
