@@ -27,7 +27,10 @@ def conclude(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclud
         del report.wasxfail
         return _fault(item, call, report, "is marked xfail; a known failure belongs in a ledger")
     if report.skipped:
-        return _fault(item, call, report, f"skips itself: {call.excinfo.value}; say what it needs with @needs(...)")
+        reason = str(call.excinfo.value)
+        if call.when == "setup" and _declares_skip(item) and reason not in ("", "unconditional skip"):
+            return _result(item, call, "not_applicable", f"the case says: {reason}"), None
+        return _fault(item, call, report, f"skips itself: {reason}; declare it with a reason, or with @needs(...)")
     if call.when == "call":
         return _called(item, call, report, scripts)
     if not report.failed:
@@ -35,6 +38,11 @@ def conclude(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclud
     error = call.excinfo.value
     reason = f"a fault of the case or the suite in {call.when}: {type(error).__name__}: {error}"
     return _result(item, call, "error", reason), None
+
+
+def _declares_skip(item: Any) -> bool:
+    """Whether anybody can see beforehand that the case may be skipped (eager itself does not do it on a release)."""
+    return any(item.get_closest_marker(name) for name in ("skip", "skipif"))
 
 
 def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:

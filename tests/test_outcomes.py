@@ -10,6 +10,7 @@ from conformance.results import CaseResult, Results
 
 pytest_plugins = ["pytester"]
 
+ROOT = Path(__file__).resolve().parents[1]
 ARGUMENTS = ("-p", "conformance.plugin", "-p", "no:cacheprovider", "-p", "no:randomly", "--import-mode=importlib")
 FAILS = """
     from conformance.results import Discrepancy
@@ -35,7 +36,10 @@ link = "https://example.org/1"
 
 
 @pytest.fixture
-def cases(pytester: pytest.Pytester) -> Cases:
+def cases(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Cases:
+    """A fresh folder; processes of their own find the library where it is not installed."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("EXPECTTEST_ACCEPT", raising=False)
     return Cases(pytester)
 
 
@@ -116,8 +120,8 @@ def test_a_case_cannot_hide_its_outcome(cases: Cases) -> None:
         def test_skips(stack):
             pytest.skip("not today")
 
-        @pytest.mark.skip(reason="not today")
-        def test_is_marked_skip(stack): ...
+        @pytest.mark.skip
+        def test_is_skipped_without_a_reason(stack): ...
 
         @pytest.mark.xfail
         def test_is_marked_xfail(stack):
@@ -154,6 +158,15 @@ def test_a_case_cannot_hide_its_outcome(cases: Cases) -> None:
     assert run.parseoutcomes().get("skipped", 0) == run.parseoutcomes().get("xfailed", 0) == 0
     assert "not today" in cases.results["test_skips"].reason
     assert "KeyError: 'teardown'" in cases.results["test_breaks_after"].reason
+
+
+def test_a_declared_skip(cases: Cases) -> None:
+    """A case that declares when it says nothing is not applicable then, with its reason."""
+    cases.write('import pytest\n@pytest.mark.skipif(True, reason="eager does not")\ndef test_it(stack): raise KeyError')
+
+    assert cases.run().ret == 0
+    assert cases.outcomes == {"test_it": "not_applicable"}
+    assert cases.results["test_it"].reason == "the case says: eager does not"
 
 
 def test_assertions_of_a_case(cases: Cases) -> None:
@@ -298,3 +311,37 @@ def test_wrong_usage(cases: Cases, argument: str, capsys: pytest.CaptureFixture[
     assert status == 2
     [line] = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
     assert line.startswith("ERROR: ")
+
+
+def test_each_worker_has_one_gpu(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine with two GPUs (pretended), workers see one each and share its memory."""
+    cases.write(
+        """
+        import torch
+
+        torch.version.cuda = "13.0"
+        torch.cuda.device_count = lambda: 2
+        torch.cuda.get_device_name = lambda index: f"Pretended {index}"
+        """,
+        "conftest.py",
+    )
+    cases.write(
+        """
+        import os
+        import pytest
+
+        @pytest.mark.parametrize("n", range(12))
+        def test_it(stack, request, n):
+            number = int(request.config.workerinput["workerid"].removeprefix("gw"))
+            assert os.environ["CUDA_VISIBLE_DEVICES"] == "57"[number % 2]
+            assert request.config.workerinput["conformance_memory"] == 0.45
+        """
+    )
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,7")
+    arguments = ("--stack=eager", "--device=cpu", "--require-device=cuda", "--results=r", "-n3", "-k", "cpu")
+    run = cases.pytester.runpytest_subprocess(str(cases.root), *ARGUMENTS, *arguments)
+
+    assert run.ret == 0
+    assert set(cases.outcomes.values()) == {"pass"}
+    written = Results.read(cases.pytester.path / "r" / "results.json")
+    assert written.environment["gpus"] == ["Pretended 0", "Pretended 1"]

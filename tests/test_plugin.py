@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -237,3 +239,41 @@ def test_accepting_refuses_workers(cases: Path) -> None:
 
     assert done.returncode == 2
     assert "leave -n out" in done.stderr
+
+
+def test_interrupted_run_leaves_readable_results(cases: Path, tmp_path: Path) -> None:
+    """Ctrl-C in the middle leaves a result file with what ran."""
+    command = [sys.executable, "-m", "pytest", str(cases), *PLUGIN, "--device=cpu", "--stack=eager"]
+    command += [f"--results={tmp_path / 'r'}", "-k", "passes or sleeps"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "r" / "results.json").is_file() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+
+    assert outcomes(tmp_path / "r")["test_passes"]["outcome"] == "pass"
+
+
+def test_resume_keeps_what_passed(cases: Path, tmp_path: Path) -> None:
+    """A resumed run does not run again what was as expected, and keeps its result."""
+    run(cases, "--stack=eager", f"--results={tmp_path / 'r'}", "-k", "passes")
+    done = run(
+        cases, "--stack=eager", f"--results={tmp_path / 'r'}", f"--resume={tmp_path / 'r'}", "-k", "passes or needs"
+    )
+
+    assert "1 deselected" in done.stdout or "deselected" in done.stdout
+    assert set(outcomes(tmp_path / "r")) == {"test_passes", "test_needs_more"}
+
+
+def test_shards_are_disjoint_and_complete(cases: Path, tmp_path: Path) -> None:
+    """Two halves of a run have every case once."""
+    found: list[str] = []
+    for shard in ("1/2", "2/2"):
+        folder = tmp_path / shard.replace("/", "of")
+        run(cases, "--stack=eager", f"--results={folder}", f"--shard={shard}", "-k", "passes or needs or wrong")
+        found += outcomes(folder)
+
+    assert sorted(found) == ["test_is_wrong_itself", "test_needs_more", "test_passes"]
