@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import importlib.util
 import inspect
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 
+from conformance.exceptions import first_line
 from conformance.programs import Program, ProgramError, build_calls
 from conformance.runs import Run
 from conformance.stacks import Stack
@@ -42,8 +44,8 @@ def load(path: str) -> ModuleType:
 
 def _told(error: BaseException) -> str:
     """An exception in one line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    said = first_line(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def program_of(module: ModuleType, path: str) -> Program:
@@ -92,10 +94,7 @@ def check_file(path: str, stack: Stack, device: str) -> dict[str, Any]:
         "device": device,
         "torch": torch.__version__,
         "conforms": not found,
-        "discrepancies": [
-            {"observable": one.observable, "where": one.where, "expected": one.expected, "actual": one.actual}
-            for one in found
-        ],
+        "discrepancies": [dataclasses.asdict(one) for one in found],
         "graphs": record["graphs"],
         "recompiles": record["recompiles"],
     }

@@ -48,9 +48,12 @@ def _members(error: BaseException | None) -> Iterator[BaseException]:
         pending += [getattr(member, "inner_exception", None), member.__cause__, member.__context__]
 
 
+def first_line(error: BaseException) -> str:
+    """What an exception says, in one line; empty where it says nothing."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
 def _raised(raised: Raised | None) -> str:
     if raised is None:
         return "raises nothing"
-    lines = [line for line in str(raised.error).splitlines() if line.strip()]
-    message = lines[0].strip() if lines else ""
-    return f"raises {type(raised.error).__name__} in {raised.stage}: {message}"
+    return f"raises {type(raised.error).__name__} in {raised.stage}: {first_line(raised.error)}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from conformance.capture import front_end_graphs
 from conformance.graphs import Graphs
 from conformance.observe import run_backward
@@ -18,7 +16,8 @@ _TRACED: dict[Any, dict[str, Graphs]] = {}
 
 def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
     """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device."""
-    key = (program.function, program.make, program.dynamic, program.fullgraph, program.inference, calls, device)
+    options = (program.dynamic, program.fullgraph, program.inference, program.runs_backward)
+    key = (program.function, program.make, *options, calls, device)
     try:
         traced = _TRACED.get(key)
     except TypeError:  # something in it cannot be a key: trace it each time
@@ -41,16 +40,14 @@ def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
             if len(outputs) == len(sequence):
                 run_backward(outputs)
 
-        wants_backward = program.backward and not program.inference
-        grad = torch.no_grad() if program.inference else torch.enable_grad()
         try:
-            with grad:
+            with program.grad_mode():
                 return front_end_graphs(
                     built,
                     [call.args for call in sequence],
                     dynamic=program.dynamic,
                     fullgraph=program.fullgraph,
-                    backward=one_backward if wants_backward else None,
+                    backward=one_backward if program.runs_backward else None,
                 )
         finally:
             watched.restore()

@@ -18,12 +18,6 @@ from conformance.surroundings import defined_memory, global_state_restored, seed
 from conformance.watched import Watched
 
 
-def _inference(kind: bool | str) -> AbstractContextManager[Any]:
-    if kind == "inference_mode":
-        return torch.inference_mode()
-    return torch.no_grad() if kind else nullcontext()
-
-
 def tangent(output: torch.Tensor) -> torch.Tensor:
     """A real, uneven incoming gradient in the output's own layout: small integers, exact in every dtype."""
     if output.layout is not torch.strided:
@@ -103,7 +97,7 @@ def _run(
             call.before(built)
         seed_everything(SEED + index)
         observer.mark_generators()
-        with _inference(program.inference):
+        with program.grad_mode():
             observer.outputs.append(compiled[0](*call.args, **call.kwargs))
 
     def follow_up() -> None:
@@ -116,7 +110,7 @@ def _run(
     steps: list[tuple[str, str, Callable[[], None]]] = []
     for index in range(len(sequence)):
         steps.append((f"call {index}", "call", lambda index=index: one_call(index)))  # type: ignore[misc]
-    if program.backward and not program.inference:
+    if program.runs_backward:
         steps.append(("backward", "backward", lambda: run_backward(observer.outputs)))
     if program.after is not None:
         steps.append(("follow-up", "follow_up", follow_up))

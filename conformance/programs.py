@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,6 +126,17 @@ class Program:
         if isinstance(named, _ModuleFactory):
             named = named.module_class
         return getattr(named, "__qualname__", type(named).__name__)
+
+    @property
+    def runs_backward(self) -> bool:
+        """Whether a backward follows the calls: without gradients there is none to run."""
+        return self.backward and not self.inference
+
+    def grad_mode(self) -> AbstractContextManager[Any]:
+        """What the program is called under: nothing, ``no_grad`` or ``inference_mode``."""
+        if self.inference == "inference_mode":
+            return torch.inference_mode()
+        return torch.no_grad() if self.inference else nullcontext()
 
     def build(self, device: str) -> Callable[..., Any]:
         """The callable for one side; modules are fresh and hold the same values on every side."""

@@ -25,10 +25,18 @@ OUTCOMES = (
     "error",
 )
 AS_EXPECTED = frozenset({"pass", "known_failure", "not_applicable", "unavailable"})
+# Each rung adds one layer; the first on which a program differs from eager says whose fault it is.
+LADDER = ("dynamo", "aot_eager", "aot_eager_decomp_partition")
 # Outcomes that say nothing about whether the stack keeps the promise.
 NO_VERDICT = frozenset({"not_applicable", "unavailable"})
 
 Key = tuple[str, str, str]
+
+
+def rungs(stack: str) -> list[str]:
+    """The ladder that a failing program is run up: from Dynamo to the stack itself, which may be a rung."""
+    below = LADDER[: LADDER.index(stack)] if stack in LADDER else LADDER
+    return [*below, stack]
 
 
 class ResultsError(ValueError):

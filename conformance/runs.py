@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.capture import Recorder
 from conformance.compare import Comparison, compare
+from conformance.exceptions import first_line
 from conformance.expect import Expectable
 from conformance.front_end import front_end
 from conformance.graphs import Graphs
@@ -17,8 +18,8 @@ from conformance.observation import Observation
 from conformance.observe import observe
 from conformance.programs import Calls, Program
 from conformance.reference import reference
-from conformance.results import Discrepancy
-from conformance.stacks import LADDER, Stack, resolve
+from conformance.results import Discrepancy, rungs
+from conformance.stacks import Stack, resolve
 
 
 class ConformanceFailure(AssertionError):
@@ -188,9 +189,9 @@ class Run:
         return graphs
 
     def first_divergence(self) -> str | None:
-        """The first rung of Dynamo, aot_eager, aot_eager_decomp_partition, the stack that differs from eager."""
-        for name in LADDER:
-            if name != self.stack.name and self._differs(resolve(name)):
+        """The first rung of the ladder, up to the stack itself, that differs from eager."""
+        for name in rungs(self.stack.name)[:-1]:
+            if self._differs(resolve(name)):
                 return name
         return self.stack.name if self.comparison.discrepancies else None
 
@@ -267,5 +268,4 @@ def _told(observation: Observation) -> str:
     error: BaseException = observation.raised.error
     while isinstance(getattr(error, "inner_exception", None), BaseException):
         error = error.inner_exception  # type: ignore[attr-defined]
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"
+    return f"{type(error).__name__}: {first_line(error)}"

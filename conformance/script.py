@@ -17,6 +17,7 @@ import torch
 
 from conformance.programs import CallSequence, Program, TensorRecipe
 from conformance.runs import Run
+from conformance.stacks.base import BASE_CONFIG
 
 #: The script compares floats with eager itself, since a reference would need this project: units of last place.
 ULPS = 256
@@ -47,12 +48,12 @@ def script(run: Run, *, title: str, first_divergence: str | None = None) -> str:
         header=_header(run, title, first_divergence),
         source=source,
         device=repr(run.device),
-        config=repr({**_base_config(run), **run.stack.config, **program.config}),
+        config=repr({**BASE_CONFIG, **run.stack.config, **program.config}),
         compile=_compile_expression(run),
         program=built,
         calls=f"{calls_name}(DEVICE)",
         inference=_inference(program),
-        backward=program.backward and not program.inference,
+        backward=program.runs_backward,
         after=_name(program.after) if program.after is not None else "",
         ulps=ULPS,
     )
@@ -66,10 +67,6 @@ def _header(run: Run, title: str, first_divergence: str | None) -> Iterable[str]
     yield f"torch {torch.__version__}, Python {platform.python_version()}, {machine}"
     for found in run.comparison.discrepancies:
         yield " ".join(str(found).split())
-
-
-def _base_config(run: Run) -> dict[str, Any]:
-    return {"inductor.fallback_random": True} if run.stack.compiles else {}
 
 
 def _compile_expression(run: Run) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance import ledger
 from conformance.contract import clauses
+from conformance.exceptions import first_line
 from conformance.expect import ExpectationMismatch
 from conformance.results import CaseResult, Discrepancy
 from conformance.session import Target, area_of
@@ -31,7 +32,7 @@ class Failure:
 
     @staticmethod
     def of(error: BaseException) -> Failure:
-        message = _first_line(error)
+        message = first_line(error) or type(error).__name__
         if isinstance(error, ExpectationMismatch):
             found = Discrepancy("expectation", error.subject, error.expected, error.actual)
             return Failure("expectation", frozenset({"expectation"}), None, message, (found,))
@@ -118,7 +119,3 @@ def told(result: CaseResult, message: str) -> str:
     name = re.split(r"::|\[", result.case)[1]
     lines.append(f"  alone: conformance run --stack {result.stack} --device {result.device} -k {name}")
     return "\n".join(lines)
-
-
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

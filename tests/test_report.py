@@ -11,10 +11,9 @@ import pytest
 from rich.console import Console
 
 from conformance.report import comparison, html_report, markdown_summary, terminal_table
-from conformance.report.html import rungs
 from conformance.report.tables import labels, lines, percent, rows, short
 from conformance.result_sets import diff
-from conformance.results import CaseResult, Count, Discrepancy, Results
+from conformance.results import CaseResult, Count, Discrepancy, Results, rungs
 
 STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
 VALUE = Discrepancy("value", "arguments[0]", "tensor([1.])", "tensor([2.])")
@@ -301,4 +300,4 @@ def test_html_of_a_run_without_results_says_so():
     ],
 )
 def test_the_ladder_ends_at_the_stack(stack, ladder):
-    assert rungs(result(stack=stack)) == ladder
+    assert rungs(stack) == ladder

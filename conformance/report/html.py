@@ -10,11 +10,10 @@ import jinja2
 
 from conformance.contract import clauses
 from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers, percent, rows, short
-from conformance.results import OUTCOMES, CaseResult, Results
+from conformance.results import OUTCOMES, Results, rungs
 
 # Outcomes behind which there is a program that can be debugged alone.
 ALONE = ("fail", "known_failure", "unexpected_pass")
-LADDER = ("dynamo", "aot_eager", "aot_eager_decomp_partition")
 NOT_AS_EXPECTED = "not as expected"
 
 
@@ -45,12 +44,6 @@ def html_report(columns: Sequence[Results]) -> str:
         link=_link,
         zip=zip,
     )
-
-
-def rungs(result: CaseResult) -> list[str]:
-    """The ladder that a failing program was run up: from Dynamo to the stack itself."""
-    below = LADDER[: LADDER.index(result.stack)] if result.stack in LADDER else LADDER
-    return [*below, result.stack]
 
 
 def _words(outcome: str) -> str:

@@ -7,10 +7,7 @@ from conformance.stacks.base import Stack, StackError
 from conformance.stacks.builtin import BUILTIN
 from conformance.stacks.external import from_backend_name, from_callable, from_toml, registered_backends
 
-#: Each rung adds one layer; the first that differs from eager says whose fault it is.
-LADDER = ("dynamo", "aot_eager", "aot_eager_decomp_partition")
-
-__all__ = ["LADDER", "Stack", "StackError", "all_stacks", "resolve"]
+__all__ = ["Stack", "StackError", "all_stacks", "resolve"]
 
 
 def all_stacks() -> list[Stack]:

@@ -11,17 +11,13 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from conformance.capture import Recorder, recording, recording_backend
+from conformance.capture import Recorder, graph_caches_off, recording, recording_backend
 from conformance.compare import Tolerance
 
-#: Patched in every run: no graph comes from a cache, random numbers are eager's.
-BASE_CONFIG: Mapping[str, Any] = {
-    "inductor.fx_graph_cache": False,
-    "inductor.fx_graph_remote_cache": False,
-    "inductor.fallback_random": True,
-    "functorch.enable_autograd_cache": False,
-    "functorch.enable_remote_autograd_cache": False,
-}
+#: Patched in every run: random numbers are eager's.
+BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True}
+#: What a backend is taken to do until a TOML description says otherwise.
+ASSUMED = frozenset({"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks"})
 CONFIG_MODULES = {
     "dynamo": "torch._dynamo.config",
     "inductor": "torch._inductor.config",
@@ -97,6 +93,7 @@ class Stack:
             return
         torch._dynamo.reset()
         with ExitStack() as stack:
+            stack.enter_context(graph_caches_off())
             stack.enter_context(patched({**BASE_CONFIG, **self.config, **config}))
             stack.enter_context(recording(recorder, lowered="lowered_graph" in self.capabilities))
             yield
@@ -115,8 +112,6 @@ def patched(config: Mapping[str, Any]) -> Iterator[None]:
                 raise StackError(f"unknown config {name!r}: names start with {', '.join(CONFIG_MODULES)} and a dot")
             module = importlib.import_module(CONFIG_MODULES[prefix])
             if not _has(module, key):
-                if name in BASE_CONFIG:
-                    continue
                 raise StackError(f"torch {torch.__version__} has no config {name!r}")
             stack.enter_context(module.patch({key: value}))
         yield

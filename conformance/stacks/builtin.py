@@ -5,11 +5,9 @@ from __future__ import annotations
 import torch
 
 from conformance.capture import Recorder
-from conformance.stacks.base import Stack
+from conformance.stacks.base import ASSUMED, Stack
 
-GENERAL = frozenset(
-    {"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks", "minifier"}
-)
+GENERAL = ASSUMED | {"minifier"}
 INDUCTOR = GENERAL | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
 

@@ -11,15 +11,13 @@ import torch._dynamo
 
 from conformance.compare import Tolerance
 from conformance.contract import CAPABILITIES, nearest
-from conformance.stacks.base import Stack, StackError
+from conformance.stacks.base import ASSUMED, Stack, StackError
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-#: What a backend is taken to do until a TOML description says otherwise.
-ASSUMED = frozenset({"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks"})
 KEYS = {"name", "backend", "imports", "capabilities", "config", "options", "tolerance"}
 
 

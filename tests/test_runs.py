@@ -1,0 +1,46 @@
+"""A run of a program on a stack: the first diverging rung, and front-end graphs that are shared rightly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from conformance import tensors
+from conformance.runs import BoundStack
+from conformance.stacks import resolve
+
+TWO = tensors((2,), device="cpu", requires_grad=True)
+
+
+def more_when_compiled(x: torch.Tensor) -> torch.Tensor:
+    return x * (3 if torch.compiler.is_compiling() else 2)
+
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+def run(stack: str, program: Any, **options: Any) -> Any:
+    return BoundStack(resolve(stack), "cpu").run(program, TWO, **options)
+
+
+def test_first_divergence_is_the_lowest_rung() -> None:
+    """A program that Dynamo already gets wrong diverges there, whatever the stack."""
+    assert run("aot_eager", more_when_compiled).first_divergence() == "dynamo"
+
+
+def test_a_rung_above_the_stack_is_not_asked(monkeypatch: Any) -> None:
+    """A stack that is a rung itself is compared with what lies below it, not with what builds on it."""
+    found = run("aot_eager", double)
+    asked: list[str] = []
+    monkeypatch.setattr(found, "_differs", lambda rung: asked.append(rung.name))
+
+    assert found.first_divergence() is None
+    assert asked == ["dynamo"]
+
+
+def test_front_end_graphs_depend_on_the_backward() -> None:
+    """The same program run without a backward shows no backward graph, and with one it does."""
+    assert len(run("eager", double, backward=False).backward) == 0
+    assert len(run("eager", double).backward) == 1
