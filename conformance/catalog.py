@@ -9,6 +9,8 @@ from typing import Any
 
 from conformance.contract import AREAS, clauses
 
+MANIFEST = "manifest.txt"
+
 
 class CatalogError(ValueError):
     """There are no cases where they were looked for."""
@@ -17,13 +19,18 @@ class CatalogError(ValueError):
 def cases_root() -> Path:
     """The checkout's ``cases`` folder below the current one, else the cases installed with the package."""
     checkout = Path("cases").resolve()
-    if any((checkout / area).is_dir() for area in AREAS):
+    if is_root(checkout):
         return checkout
     package = Path(__file__).resolve().parent
     for installed in (package / "cases", package.parent / "cases"):
         if installed.is_dir():
             return installed
     raise CatalogError("no cases: run in a checkout, or install the wheel, which carries them")
+
+
+def is_root(folder: Path) -> bool:
+    """Whether a folder holds cases, one folder for each area."""
+    return any((folder / area).is_dir() for area in AREAS)
 
 
 def case_files(root: Path) -> list[Path]:

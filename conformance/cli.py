@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from conformance.catalog import cases_root
+from conformance.catalog import MANIFEST, cases_root
 from conformance.invoke import INTERRUPTED, USAGE, UsageError, case_ids, check_run, run_cases, run_of
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -142,7 +142,7 @@ def clauses(
 def manifest(check: Annotated[bool, typer.Option("--check", help="Fail when the file is stale.")] = False) -> None:
     """Write cases/manifest.txt, one case id a line."""
     root = cases_root()
-    file = root / "manifest.txt"
+    file = root / MANIFEST
     text = "".join(f"{case}\n" for case in case_ids(root))
     if not check:
         file.write_text(text, encoding="utf-8")

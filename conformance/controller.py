@@ -11,12 +11,12 @@ import pytest
 
 from conformance import devices
 from conformance.folder import ResultFolder
+from conformance.invoke import INTERRUPTED, USAGE
 from conformance.results import CaseResult
 from conformance.session import Session, SessionError, case_id
 from conformance.verdict import CRASH, TIMEOUT, Failure, result, told, verdict
 
 PROPERTY = "conformance"
-INTERRUPTED, USAGE = 130, 2
 
 
 class Controller:

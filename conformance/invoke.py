@@ -14,7 +14,8 @@ from conformance.results import Results
 
 USAGE = 2
 INTERRUPTED = 130
-PROFILES = ("quick", "full", "nightly")
+#: How many programs a generated case draws.
+PROFILES = {"quick": 50, "full": 500, "nightly": 5000}
 PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:logging", "--import-mode=importlib")
 
 

@@ -17,6 +17,7 @@ from conformance.facts import (
     identical,
     leaves_behind,
     read,
+    value_of,
     version_of,
 )
 from conformance.observation import UNTRACKED, Phase, Place
@@ -37,15 +38,12 @@ class Observer:
         self.has_follow_up = False
         self.watched = watched
         self.kept: list[Any] = []
-        inputs = {name: leaf for name, leaf, _ in self._roster() if isinstance(leaf, torch.Tensor)}
+        inputs = {name: leaf for name, leaf in self._roster() if isinstance(leaf, torch.Tensor)}
         self.hidden_leaves = leaves_behind(list(inputs.values()))
         inputs |= self._hidden()
         self.at_start = {name: _Start.of(tensor) for name, tensor in inputs.items()}
         self._versions = {name: version_of(tensor) for name, tensor in inputs.items()}
-        before: dict[Place, Any] = {}
-        for name, tensor in inputs.items():
-            describe(before, name, tensor)
-        self._values = {name: before[name, "value"] for name in inputs}
+        self._values = {name: read(lambda tensor=tensor: value_of(tensor)) for name, tensor in inputs.items()}  # type: ignore[misc]
         self.mark_generators()
 
     def mark_generators(self) -> None:
@@ -63,34 +61,33 @@ class Observer:
             for name, value in held.items():
                 yield f"{kind}[{name!r}]", value
 
-    def _roster(self) -> Iterator[tuple[str, Any, bool]]:
-        """(where, leaf, is an output) for everything a caller holds, inputs before outputs."""
+    def _roster(self) -> Iterator[tuple[str, Any]]:
+        """(where, leaf) for everything a caller holds, inputs before outputs."""
         for index, call in enumerate(self.sequence):
             for held in (tuple(call.args), dict(call.kwargs)):
                 for name, leaf in leaves(held, f"{self._prefix(index)}arguments"):
-                    yield name, leaf, False
+                    yield name, leaf
         if isinstance(self.program, torch.nn.Module):
             for name, parameter in self.program.named_parameters(remove_duplicate=False):
-                yield f"parameters[{name!r}]", parameter, False
+                yield f"parameters[{name!r}]", parameter
             for name, buffer in self.program.named_buffers(remove_duplicate=False):
-                yield f"buffers[{name!r}]", buffer, False
+                yield f"buffers[{name!r}]", buffer
         for place, value in self._surroundings():
             for name, leaf in leaves(value, place):
-                yield name, leaf, False
+                yield name, leaf
         for index, output in enumerate(self.outputs):
             for name, leaf in leaves(as_tuple(output), f"{self._prefix(index)}outputs"):
-                yield name, leaf, True
+                yield name, leaf
         if self.has_follow_up:
             for name, leaf in leaves(as_tuple(self.follow_up), "after"):
-                yield name, leaf, True
+                yield name, leaf
 
     def snapshot(self, name: str, stage: str) -> Phase:
         phase = Phase(name, stage)
         facts = phase.facts
         self._structures(facts)
-        roster = [*self._roster(), *((where, leaf, False) for where, leaf in self._hidden().items())]
         tensors: list[tuple[str, torch.Tensor, int | None]] = []
-        for where, leaf, _ in roster:
+        for where, leaf in [*self._roster(), *self._hidden().items()]:
             if type(leaf).__module__ == "numpy" and type(leaf).__name__ == "ndarray":
                 leaf = read(lambda array=leaf: torch.from_numpy(array))  # type: ignore[misc]
                 facts[where, "value"] = leaf.clone() if isinstance(leaf, torch.Tensor) else leaf

@@ -12,9 +12,10 @@ import pytest
 
 from conformance import expect
 from conformance.conclusion import conclude
-from conformance.controller import PROPERTY, USAGE, Controller
+from conformance.controller import PROPERTY, Controller
+from conformance.invoke import PROFILES, USAGE
 from conformance.runs import BoundStack
-from conformance.session import PROFILES, DeviceRequired, Session, Target, area_of, case_id
+from conformance.session import DeviceRequired, Session, Target, area_of, case_id
 
 SECONDS = 300
 SESSION: pytest.StashKey[Session] = pytest.StashKey()

@@ -12,14 +12,13 @@ from typing import Any
 import torch
 
 from conformance import devices, ledger
+from conformance.catalog import MANIFEST, is_root
 from conformance.contract import AREAS, nearest
+from conformance.invoke import PROFILES
 from conformance.results import CaseResult, Key, Results, ResultsError
 from conformance.stacks import Stack, resolve
 
 DEFAULT_STACKS = ("aot_eager", "inductor")
-#: How many programs a generated case draws.
-PROFILES = {"quick": 50, "full": 500, "nightly": 5000}
-MANIFEST = "manifest.txt"
 
 
 class SessionError(ValueError):
@@ -55,7 +54,7 @@ def root_among(arguments: Iterable[str]) -> Path | None:
     for argument in arguments:
         path = Path(argument.partition("::")[0]).resolve()
         for candidate in (path, path / "cases"):
-            if any((candidate / area).is_dir() for area in AREAS):
+            if is_root(candidate):
                 return candidate
         if (found := root_of(path / "file")) is not None:
             return found

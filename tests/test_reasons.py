@@ -8,15 +8,15 @@ from conformance.reasons import canonical_break, canonical_recompile
 
 SOURCE = "                  # def f(x, y): return x + y  # ork/case.py:7 in f"
 BREAK = "Call to `torch._dynamo.graph_break()`"
-TRACING = """Graph break in user code at /work/case.py:39
+TRACING = """Graph break in user code at /some/case.py:39
 Graph Break Reason: Encountered graph break when attempting to trace CALL: a function call, e.g. f(x, y):
 
 """
-FALLING_BACK = """Graph break in user code at /work/case.py:42
+FALLING_BACK = """Graph break in user code at /some/case.py:42
 Graph Break Reason: Failed to handle graph break gracefully. Skipping the function and falling back to eager.
 
 """
-STACK = '\nUser stack trace:\n  File "/work/case.py", line 7, in f\n    def f(x, y): return x + y'
+STACK = '\nUser stack trace:\n  File "/some/case.py", line 7, in f\n    def f(x, y): return x + y'
 
 
 @pytest.mark.parametrize(
