@@ -65,6 +65,7 @@ class Run:
     def __init__(self, stack: Stack, program: Program, calls: Calls, device: str) -> None:
         self.stack, self.program, self.calls, self.device = stack, program, calls, device
         self.recorder = Recorder()
+        self.refused = False
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 
@@ -87,11 +88,15 @@ class Run:
         self.eager.timings["compare"] = self.eager.timings.get("compare", 0.0) + time.perf_counter() - started
         return compared
 
-    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None) -> None:
+    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None, or_refuses: str = "") -> None:
         """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason.
 
-        A place that is named (``globals['module']``) stands for everything below it.
+        A place that is named (``globals['module']``) stands for everything below it. ``or_refuses`` begins the
+        RuntimeError by which a stack may refuse, as its documentation says, what eager does: see `refusal`.
         """
+        if or_refuses and self._refuses(or_refuses):
+            self.refused = True
+            return
         allowed = dict(allowing or {})
         for name, reason in allowed.items():
             if not reason.strip():
@@ -106,6 +111,12 @@ class Run:
                 exception=self.comparison.exception,
                 run=self,
             )
+
+    def _refuses(self, message: str) -> bool:
+        raised = self.compiled.raised
+        return self.eager.raised is None and raised is not None and _told(self.compiled).startswith(
+            f"RuntimeError: {message}"
+        )
 
     def assert_compiled(self, graphs: int = 1, recompiles: int = 0, graph_breaks: int | None = 0) -> None:
         """The stack's backend was handed this many graphs; nothing to assert where nothing is compiled.
@@ -168,6 +179,16 @@ class Run:
     def eager_error(self) -> Expectable:
         """The exception eager raised, in the same form as `error`."""
         return Expectable("eager error", _told(self.eager))
+
+    @cached_property
+    def refusal(self) -> Any:
+        """What a stack says that refused; where it did what eager does, expectations on it say nothing."""
+        return Expectable("refusal", _told(self.compiled)) if self.refused else NotApplicableExpectation()
+
+    @cached_property
+    def compliance(self) -> Any:
+        """What a stack raised that did not refuse; where it refused, expectations on it say nothing."""
+        return NotApplicableExpectation() if self.refused else Expectable("compliance", _told(self.compiled))
 
     @property
     def joint(self) -> Graphs:
