@@ -104,6 +104,7 @@ class Program:
     the last call and the backward, on the last call's arguments and outputs, and what it returns is compared.
     ``inference`` is True (``no_grad``) or ``"inference_mode"``; ``backward=False`` leaves the backward out;
     ``backward(outputs)``, given every call's outputs in order, is run instead of the oracle's own.
+    ``profiled`` runs the stack's side, its compilation included, under the profiler.
     ``tangent(output)`` is the gradient that comes in at an output, where it is not the oracle's own.
     """
 
@@ -113,6 +114,7 @@ class Program:
     inference: bool | str = False
     backward: bool | Callable[[list[Any]], None] = True
     tangent: Callable[[torch.Tensor], torch.Tensor] | None = None
+    profiled: bool = False
     dynamic: bool | None = None
     fullgraph: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)

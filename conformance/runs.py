@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,7 @@ from conformance.graphs import Graphs
 from conformance.minify import MinifierRun, minify
 from conformance.observation import Observation
 from conformance.observe import observe
+from conformance.profiles import profiled
 from conformance.programs import Calls, Program
 from conformance.reference import reference
 from conformance.results import Discrepancy
@@ -73,7 +75,8 @@ class Run:
         def compile(built: Callable[..., Any]) -> Callable[..., Any]:
             return stack.compile(built, recorder, dynamic=self.program.dynamic, fullgraph=self.program.fullgraph)
 
-        with stack.session(self.program.config, recorder):
+        watching = profiled(recorder.profile) if self.program.profiled else nullcontext()
+        with stack.session(self.program.config, recorder), watching:
             return observe(self.program, self.calls, self.device, compile=compile, ran="compiled")
 
     @cached_property
@@ -169,6 +172,11 @@ class Run:
         """One canonical reason a line, in the order of the graph breaks."""
         text = "\n".join(self.recorder.graph_breaks) or "(no graph break)"
         return Expectable("graph breaks", text) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def profile(self) -> Expectable:
+        """The sequence numbers of backward functions in the profile, with their names, one a line."""
+        return Expectable("profile", "\n".join(self.recorder.profile) or "(no backward function)")
 
     @cached_property
     def error(self) -> Expectable:

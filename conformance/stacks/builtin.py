@@ -8,7 +8,8 @@ from conformance.capture import Recorder
 from conformance.stacks.base import ASSUMED, Stack
 
 GENERAL = ASSUMED | {"minifier"}
-INDUCTOR = GENERAL | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
+AOT = GENERAL | {"profiler"}
+INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
 
 
@@ -27,8 +28,8 @@ def _warm_up(x: torch.Tensor) -> torch.Tensor:
 BUILTIN = (
     Stack("eager", None, frozenset({"training", "input_mutation", "double_backward", "dynamic_shapes"})),
     Stack("dynamo", "eager", GENERAL | {"double_backward"}),
-    Stack("aot_eager", "aot_eager", GENERAL),
-    Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", GENERAL),
+    Stack("aot_eager", "aot_eager", AOT),
+    Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", AOT),
     InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}),
     InductorStack("inductor_freezing", "inductor", INDUCTOR, config=FREEZING),
     InductorStack(
