@@ -105,6 +105,8 @@ class Program:
     ``inference`` is True (``no_grad``) or ``"inference_mode"``; ``backward=False`` leaves the backward out;
     ``backward(outputs)``, given every call's outputs in order, is run instead of the oracle's own.
     ``profiled`` runs the stack's side, its compilation included, under the profiler.
+    ``marked`` runs the backward with the hooks by which AOTAutograd marks what it traces; ``joint_export`` hands the
+    stack's backend what the simple export makes of the graph.
     ``tangent(output)`` is the gradient that comes in at an output, where it is not the oracle's own.
     """
 
@@ -115,6 +117,8 @@ class Program:
     backward: bool | Callable[[list[Any]], None] = True
     tangent: Callable[[torch.Tensor], torch.Tensor] | None = None
     profiled: bool = False
+    marked: bool = False
+    joint_export: bool = False
     dynamic: bool | None = None
     fullgraph: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)

@@ -100,7 +100,9 @@ def test_retained_graph_with_donation(stack, device):
 
     run.assert_matches_eager(or_refuses=REFUSAL)
     run.assert_compiled(graphs=1, recompiles=0)
-    run.refusal.expect("""RuntimeError: This backward function was compiled with non-empty donated buffers which requires create_graph=False and retain_graph=False. Please keep backward(create_graph=False, retain_graph=False) across all backward() function calls, or set torch._functorch.config.donated_buffer=False to disable donated buffer.""")
+    run.refusal.expect(
+        """RuntimeError: This backward function was compiled with non-empty donated buffers which requires create_graph=False and retain_graph=False. Please keep backward(create_graph=False, retain_graph=False) across all backward() function calls, or set torch._functorch.config.donated_buffer=False to disable donated buffer."""
+    )
     run.compliance.expect("""(nothing raised)""")
 
 
