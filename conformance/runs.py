@@ -140,7 +140,7 @@ class Run(Shown):
     @cached_property
     def _front_end(self) -> dict[str, Graphs]:
         started = time.perf_counter()
-        graphs = front_end(self.program, self.calls, self.device)
+        graphs = front_end(self.program, self.calls, self.device, self.stack.while_tracing())
         self.eager.timings["graphs"] = time.perf_counter() - started
         return graphs
 

@@ -33,7 +33,7 @@ def second_retained(outputs):
 
 
 def rows(device, times):
-    return [(torch.arange(12.0, device=device).view(3, 4).sub(5).requires_grad_(),) for _ in range(times)]
+    return [(torch.arange(12.0, device=device).view(3, 4).sub(5 + call).requires_grad_(),) for call in range(times)]
 
 
 def one_call(device):

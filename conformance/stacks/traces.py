@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import torch
@@ -39,7 +39,11 @@ def traced(stack: Stack, program: Callable[..., Any], calls: Calls, device: str,
     }
     if by not in ways:
         raise StackError(f"a program is traced by {', '.join(ways)}, not {by!r}")
-    with global_state_restored(), patched(POINTERS_RAISE) if by != "stack" else nullcontext():
+    # A stack's own session has these in force.
+    around = (nullcontext(),) if by == "stack" else (patched(POINTERS_RAISE), stack.while_tracing() or nullcontext())
+    with ExitStack() as contexts:
+        for context in (global_state_restored(), *around):
+            contexts.enter_context(context)
         try:
             text = ways[by]()
         except Exception as error:
