@@ -228,9 +228,12 @@ class Run:
 class BoundStack:
     """A stack on a device: what the `stack` fixture gives a case."""
 
-    def __init__(self, stack: Stack, device: str, area: str = "") -> None:
+    def __init__(
+        self, stack: Stack, device: str, area: str = "", known_signatures: frozenset[str] = frozenset()
+    ) -> None:
         self.stack = stack.in_area(area)
         self.device = device
+        self.known_signatures = known_signatures
         self.runs: list[Run] = []
 
     @property
