@@ -13,6 +13,7 @@ from conformance.exceptions import first_line
 from conformance.expect import Expectable
 from conformance.front_end import front_end
 from conformance.graphs import Graphs
+from conformance.guards import Guards
 from conformance.minify import MinifierRun, minify
 from conformance.observation import Observation
 from conformance.observe import observe
@@ -116,11 +117,7 @@ class Run:
             "recompiles": (recompiles, len(self.recorder.recompiles)),
             "graph_breaks": (graph_breaks, len(self.recorder.graph_breaks)),
         }
-        wrong = [
-            Discrepancy(name, "", str(wanted), str(actual))
-            for name, (wanted, actual) in seen.items()
-            if wanted != actual
-        ]
+        wrong = [Discrepancy(name, "", str(wanted), str(got)) for name, (wanted, got) in seen.items() if wanted != got]
         if wrong:
             lines = "\n".join(f"  {found.name}: expected {found.expected}, got {found.actual}" for found in wrong)
             reasons = [*self.recorder.recompiles, *self.recorder.graph_breaks]
@@ -149,6 +146,11 @@ class Run:
         """One canonical guard failure a line, in the order of the recompiles."""
         text = "\n".join(self.recorder.recompiles) or "(no recompile)"
         return Expectable("recompiles", text) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def guards(self) -> Any:
+        """How many guards each compilation has, by what they check."""
+        return Guards(self.recorder.guards) if self.stack.compiles else NotApplicableExpectation()
 
     @cached_property
     def graph_breaks(self) -> Any:

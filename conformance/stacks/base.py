@@ -18,7 +18,9 @@ from conformance.results import rungs
 #: Patched in every run: random numbers are eager's.
 BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True}
 #: What a backend is taken to do until a TOML description says otherwise.
-ASSUMED = frozenset({"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks"})
+ASSUMED = frozenset(
+    {"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "overlap_guards", "graph_breaks"}
+)
 CONFIG_MODULES = {
     "dynamo": "torch._dynamo.config",
     "inductor": "torch._inductor.config",
