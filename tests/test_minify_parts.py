@@ -13,7 +13,8 @@ from torch import fx
 
 from conformance.minify import compiler
 from conformance.minify.faults import Fault, FaultyBackend, InjectedCompileError, InjectedRuntimeError, UnknownFault
-from conformance.minify.scripts import Script, ScriptError, module_source, operations
+from conformance.minify.scripts import Script, module_source, operations
+from conformance.sources import ScriptError
 
 
 def sine_of_relu(x: torch.Tensor) -> torch.Tensor:
@@ -95,7 +96,7 @@ def test_a_script_can_be_run_by_a_person(tmp_path: Path) -> None:
 
 def test_a_script_needs_source() -> None:
     """A lambda, or an unknown stage, is refused in one line."""
-    with pytest.raises(ScriptError, match="not a plain function or class at module level"):
+    with pytest.raises(ScriptError, match="not a function or class of its module's top level"):
         Script(lambda x: x, row, "cpu", "eager").text(Path("debug"))
     with pytest.raises(ScriptError, match="after='lowering' is not one of dynamo, aot, aot_inductor"):
         Script(sine, row, "cpu", "eager", after="lowering").text(Path("debug"))
