@@ -179,6 +179,6 @@ class MinifierRun:
 
 
 def _ending(stage: Stage) -> str:
-    if stage.reason:
-        return f"{stage.ending}: {stage.reason}"
+    if stage.reason and not stage.crashed:
+        return f"failed with {stage.reason}"
     return stage.ending + (_crash_site(stage.output) if stage.status < 0 else "")
