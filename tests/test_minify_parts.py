@@ -12,7 +12,15 @@ import torch
 from torch import fx
 
 from conformance.minify import compiler
-from conformance.minify.faults import Fault, FaultyBackend, InjectedCompileError, InjectedRuntimeError, UnknownFault
+from conformance.minify.faults import (
+    Fault,
+    FaultyBackend,
+    InjectedCompileError,
+    InjectedRuntimeError,
+    UnknownFault,
+    dumps,
+    install,
+)
 from conformance.minify.scripts import Script, module_source, operations
 from conformance.sources import ScriptError
 
@@ -59,6 +67,23 @@ def test_what_inductor_cannot_inject_is_patched() -> None:
     assert fault.injected("cpu") == {"inductor.cpp.inject_log1p_bug_TESTING_ONLY": "accuracy"}
     assert (fault.patches("cpu"), fault.injected("cuda")) == ([], {})
     assert fault.patches("cuda") == ["conformance.minify.faults:wrong_log1p_in_triton"]
+
+
+class Patched:
+    """Stands for a module that a patch changes."""
+
+    times = 0
+
+    @classmethod
+    def once_more(cls) -> None:
+        cls.times += 1
+
+
+def test_patches_are_found_by_their_names() -> None:
+    """A child calls each function that the order of the run names, attributes of attributes included."""
+    before = Patched.times
+    install(dumps(None, [f"{__name__}:Patched.once_more"] * 2))
+    assert Patched.times == before + 2
 
 
 @pytest.mark.parametrize("program", [sine_of_relu, Module()], ids=["function", "method"])
