@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.capture import Recorder
 from conformance.compare import Comparison, compare
-from conformance.exceptions import first_line
+from conformance.exceptions import first_line, innermost
 from conformance.expect import Expectable
 from conformance.front_end import front_end
 from conformance.graphs import Graphs
@@ -270,7 +270,5 @@ def _covered(name: str, allowed: Iterable[str]) -> bool:
 def _told(observation: Observation) -> str:
     if observation.raised is None:
         return "(nothing raised)"
-    error: BaseException = observation.raised.error
-    while isinstance(getattr(error, "inner_exception", None), BaseException):
-        error = error.inner_exception  # type: ignore[attr-defined]
+    error = innermost(observation.raised.error)
     return f"{type(error).__name__}: {first_line(error)}"

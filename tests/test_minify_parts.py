@@ -12,8 +12,17 @@ import torch
 from torch import fx
 
 from conformance.minify import compiler
-from conformance.minify.faults import Fault, FaultyBackend, InjectedCompileError, InjectedRuntimeError, UnknownFault
-from conformance.minify.scripts import Script, ScriptError, module_source, operations
+from conformance.minify.faults import (
+    Fault,
+    FaultyBackend,
+    InjectedCompileError,
+    InjectedRuntimeError,
+    UnknownFault,
+    dumps,
+    install,
+)
+from conformance.minify.scripts import Script, module_source, operations
+from conformance.sources import ScriptError
 
 
 def sine_of_relu(x: torch.Tensor) -> torch.Tensor:
@@ -56,7 +65,25 @@ def test_what_inductor_cannot_inject_is_patched() -> None:
     """A wrong log1p exists in generated C++ by configuration, in generated Triton by a patch."""
     fault = Fault.of("log1p.accuracy")
     assert fault.injected("cpu") == {"inductor.cpp.inject_log1p_bug_TESTING_ONLY": "accuracy"}
-    assert (fault.patched("cpu"), fault.patched("cuda"), fault.injected("cuda")) == (False, True, {})
+    assert (fault.patches("cpu"), fault.injected("cuda")) == ([], {})
+    assert fault.patches("cuda") == ["conformance.minify.faults:wrong_log1p_in_triton"]
+
+
+class Patched:
+    """Stands for a module that a patch changes."""
+
+    times = 0
+
+    @classmethod
+    def once_more(cls) -> None:
+        cls.times += 1
+
+
+def test_patches_are_found_by_their_names() -> None:
+    """A child calls each function that the order of the run names, attributes of attributes included."""
+    before = Patched.times
+    install(dumps(None, [f"{__name__}:Patched.once_more"] * 2))
+    assert Patched.times == before + 2
 
 
 @pytest.mark.parametrize("program", [sine_of_relu, Module()], ids=["function", "method"])
@@ -95,7 +122,7 @@ def test_a_script_can_be_run_by_a_person(tmp_path: Path) -> None:
 
 def test_a_script_needs_source() -> None:
     """A lambda, or an unknown stage, is refused in one line."""
-    with pytest.raises(ScriptError, match="not a plain function or class at module level"):
+    with pytest.raises(ScriptError, match="not a function or class of its module's top level"):
         Script(lambda x: x, row, "cpu", "eager").text(Path("debug"))
     with pytest.raises(ScriptError, match="after='lowering' is not one of dynamo, aot, aot_inductor"):
         Script(sine, row, "cpu", "eager", after="lowering").text(Path("debug"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import gc
 import importlib
 import inspect
@@ -17,8 +18,12 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conformance.exceptions import innermost
+
 RECORD = "CONFORMANCE_MINIFY_RECORD"
 FAULT = "CONFORMANCE_MINIFY_FAULT"
+#: Set to anything, every stage gets a fresh interpreter: where it fails alike, no fork is to blame.
+FRESH = "CONFORMANCE_MINIFY_FRESH"
 MODULES = (
     "torch",
     "torch._dynamo",
@@ -91,7 +96,10 @@ def run(order: dict[str, Any], fds: list[int], python: str) -> NoReturn:
     status = 1
     try:
         os.setsid()
+        interpreter = sys.executable
         become(order, fds, python)
+        if os.environ.get(FRESH):
+            start_afresh(interpreter, order["argv"])
         status = execute(order["argv"])
         atexit._run_exitfuncs()
     except BaseException:
@@ -115,6 +123,19 @@ def become(order: dict[str, Any], fds: list[int], python: str) -> None:
     os.environ.update(order["environment"])
     tempfile.tempdir = None
     sys.executable = python  # a query that the minifier isolates is a child of the fork server as well
+    faulthandler.enable(sys.__stderr__ or 2)
+
+
+def start_afresh(interpreter: str, argv: list[str]) -> NoReturn:
+    """Replace this process by an interpreter that has nothing imported and does the same."""
+    source = str(Path(__file__).resolve().parents[2])
+    lines = [
+        "import sys",
+        f"sys.path.insert(1, {source!r})",
+        "from conformance.minify import child",
+        "sys.exit(child.execute(sys.argv[1:]))",
+    ]
+    os.execv(interpreter, [interpreter, "-X", "faulthandler", "-c", "\n".join(lines), *argv])
 
 
 def execute(argv: list[str]) -> int:
@@ -134,8 +155,9 @@ def execute(argv: list[str]) -> int:
         return 1
     except BaseException as error:
         print_failure(error)
+        cause = innermost(error)
         if RECORD in os.environ:
-            Path(os.environ[RECORD]).write_text(json.dumps(reason(error)), encoding="utf-8")
+            Path(os.environ[RECORD]).write_text(json.dumps([type(cause).__name__, str(cause)]), encoding="utf-8")
         return 1
     return 0
 
@@ -146,10 +168,3 @@ def print_failure(error: BaseException) -> None:
     while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, "<frozen runpy>", runpy.__file__):
         frames = frames.tb_next
     traceback.print_exception(type(error), error, frames)
-
-
-def reason(error: BaseException) -> list[str]:
-    """The type and message of the exception that a compiler stack wrapped in its own."""
-    while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
-        error = inner
-    return [type(error).__name__, str(error)]

@@ -30,14 +30,18 @@ for source in sources:
             line for line in file if line.strip() and not line.lstrip().startswith(b"//"))
     key.update(hashlib.sha256(text).digest())
 known = os.path.join(memory, key.hexdigest())
-if not os.path.exists(known):
+
+def copy(source, target):  # as a compiler does: whoever has the old file open keeps it
+    shutil.copyfile(source, f"{{target}}.{{os.getpid()}}")
+    os.replace(f"{{target}}.{{os.getpid()}}", target)
+
+if os.path.exists(known):
+    copy(known, target)
+else:
     status = subprocess.run([compiler, *arguments]).returncode
     if status != 0 or not os.path.exists(target):
         sys.exit(status)
-    shutil.copyfile(target, f"{{known}}.{{os.getpid()}}")
-    os.replace(f"{{known}}.{{os.getpid()}}", known)
-else:
-    shutil.copyfile(known, target)
+    copy(target, known)
 """
 
 

@@ -48,17 +48,18 @@ class Fault:
         return Fault(operator, kind)
 
     def injected(self, device: str) -> dict[str, str]:
-        """The inductor configuration that makes its own code generation fail so; none where `patched` does it."""
-        if self.patched(device):
+        """The inductor configuration that makes its own code generation fail so; none where `patches` do it."""
+        if self.patches(device):
             return {}
         language = "cpp" if device == "cpu" else "triton"
         if (language, self.operator) not in INJECTED or self.kind not in KINDS[:3]:
             raise UnknownFault(f"inductor cannot inject {self.operator}.{self.kind} into {language}")
         return {INJECTED[language, self.operator]: self.kind}
 
-    def patched(self, device: str) -> bool:
-        """Whether inductor has no such injection for the device, and its code generation has to be patched."""
-        return device != "cpu" and (self.operator, self.kind) == ("log1p", "accuracy")
+    def patches(self, device: str) -> list[str]:
+        """The functions that make code generation fail so where inductor has no such injection for the device."""
+        patched = device != "cpu" and (self.operator, self.kind) == ("log1p", "accuracy")
+        return [f"{__name__}:wrong_log1p_in_triton"] if patched else []
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,9 @@ class FaultyBackend:
         return found
 
 
-def dumps(backend: FaultyBackend | None, patched: Sequence[str] = ()) -> str:
+def dumps(backend: FaultyBackend | None, patches: Sequence[str] = ()) -> str:
     """The text that `install` reads in a child."""
-    return json.dumps({"backend": backend and asdict(backend), "patched": list(patched)})
+    return json.dumps({"backend": backend and asdict(backend), "patches": list(patches)})
 
 
 def install(text: str) -> None:
@@ -119,16 +120,17 @@ def install(text: str) -> None:
     if (backend := entry["backend"]) is not None:
         fault, imports = Fault(**backend["fault"]), tuple(backend["imports"])
         register(FaultyBackend(**{**backend, "fault": fault, "imports": imports}))
-    for operator in entry["patched"]:
-        patch_triton(operator)
+    for patch in entry["patches"]:
+        module, _, path = patch.partition(":")
+        functools.reduce(getattr, path.split("."), importlib.import_module(module))()  # type: ignore[operator]
 
 
-def patch_triton(operator: str) -> None:
-    """Make the Triton code of an operator compute something else."""
+def wrong_log1p_in_triton() -> None:
+    """Make the Triton code of log1p compute something else."""
     from torch._inductor.codegen.triton import TritonOverrides
 
-    own = getattr(TritonOverrides, operator)
-    setattr(TritonOverrides, operator, staticmethod(lambda x: f"({own(x)} + 1)"))
+    own: Callable[[str], str] = TritonOverrides.log1p
+    setattr(TritonOverrides, "log1p", staticmethod(lambda x: f"({own(x)} + 1)"))  # noqa: B010
 
 
 def register(backend: FaultyBackend) -> None:

@@ -39,6 +39,10 @@ class MinifiableStack(Protocol):
     def imports(self) -> Sequence[str]:
         """Modules to import before the backend exists."""
 
+    @property
+    def patches(self) -> Sequence[str]:
+        """Functions, as ``module:function``, to call in each process before its script is run."""
+
 
 def minify(
     stack: MinifiableStack,
@@ -66,21 +70,21 @@ def minify(
     """
     faults = [Fault.of(text) for text in ([fault] if isinstance(fault, str) else fault)]
     settings = {**stack.config, **(config or {})}
-    environment: dict[str, str] = {}
     backend = backend or stack.backend
+    faulty, patches = None, list(stack.patches)
     if after == "dynamo" and faults:
         [one] = faults
         faulty = FaultyBackend.around(backend, one, stack.imports)
-        backend, environment = faulty.name, {child.FAULT: dumps(faulty)}
+        backend = faulty.name
     else:
         for one in faults:
             settings |= one.injected(device)
-        patched = [one.operator for one in faults if one.patched(device)]
-        environment = {child.FAULT: dumps(None, patched)} if patched else {}
+            patches += one.patches(device)
     if level is None:
         level = 4 if any(one.kind == "accuracy" for one in faults) else 2
     script = Script(program, calls, device, backend, after, level, dynamic, keywords, settings)
     flags = [] if isolate else QUICK_FLAGS[after]
+    environment = {child.FAULT: dumps(faulty, patches)} if faulty or patches else {}
     return Stages(fork_server(), environment, seconds).run(script, [*launcher, *flags])
 
 

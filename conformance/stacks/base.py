@@ -34,11 +34,12 @@ class StackError(ValueError):
 
 @dataclass(frozen=True)
 class Minifiable:
-    """A stack as text and data, for a process of its own."""
+    """A stack as text and data, for a process of its own; ``patches`` names functions to call there first."""
 
     backend: str
     config: Mapping[str, Any]
     imports: tuple[str, ...]
+    patches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
