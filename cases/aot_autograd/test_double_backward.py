@@ -9,8 +9,7 @@ from conformance import clause, needs
 def gradient_and_its_gradient(x, grad_output):
     y = x.sin().exp()
     (gradient,) = torch.autograd.grad(y, x, create_graph=True, grad_outputs=grad_output)
-    torch.autograd.grad(gradient, x)
-    return gradient
+    return gradient, torch.autograd.grad(gradient, x)
 
 
 def gradient(x, grad_output):
