@@ -22,6 +22,10 @@ def exp_of_sin(x, grad_output):
     return x.sin().exp()
 
 
+def exp(x):
+    return x.exp()
+
+
 def differentiate(arguments, output):
     x, _ = arguments
     return torch.autograd.grad(output, x)
@@ -41,6 +45,15 @@ def differentiate_once(arguments, output):
 def differentiate_once_with_graph(arguments, output):
     x, grad_output = arguments
     return torch.autograd.grad(output, x, create_graph=True, grad_outputs=grad_output)
+
+
+def penalize_gradient(arguments, output):
+    (gradient,) = torch.autograd.grad(output, arguments, create_graph=True)
+    (gradient * gradient + arguments[0]).backward()
+
+
+def scalar(device):
+    return [(torch.tensor(1.0, device=device, requires_grad=True),)]
 
 
 def scalar_and_tensor(device):
@@ -128,6 +141,22 @@ in0: f32[]
 sin: f32[] = in0.sin()
 exp: f32[] = sin.exp()
 return (exp,)
+""")
+
+
+@needs("training")
+@clause("aot_autograd.double_backward.right_or_refused")
+def test_gradient_in_a_loss(stack, device):
+    """A loss of a gradient that is computed from outputs alone has eager's gradient or the documented error."""
+    run = stack.run(exp, scalar, backward=False, after=penalize_gradient)
+
+    run.limit.expect("""RuntimeError: torch.compile with aot_autograd does not currently support double backward""")
+    run.assert_matches_eager(or_limit=True)
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect("""\
+in0: f32[]
+exp: f32[] = aten.exp(in0)
+return (exp, exp)
 """)
 
 
