@@ -8,6 +8,7 @@ from conformance.capture import front_end_graphs
 from conformance.graphs import Graphs
 from conformance.observe import run_backward
 from conformance.programs import Calls, Program, build_calls
+from conformance.stacks.exported import exported
 from conformance.surroundings import global_state_restored
 from conformance.watched import Watched
 
@@ -16,7 +17,7 @@ _TRACED: dict[Any, dict[str, Graphs]] = {}
 
 def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
     """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device."""
-    options = (program.dynamic, program.fullgraph, program.inference, program.runs_backward)
+    options = (program.dynamic, program.fullgraph, program.inference, program.runs_backward, program.export)
     key = (program.function, program.make, *options, calls, device)
     try:
         traced = _TRACED.get(key)
@@ -29,7 +30,7 @@ def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
 
 
 def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
-    with global_state_restored():
+    with global_state_restored(), program.within():
         built = program.build(device)
         watched = Watched(built)
         sequence = build_calls(calls, device)
@@ -43,7 +44,7 @@ def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
         try:
             with program.grad_mode():
                 return front_end_graphs(
-                    built,
+                    exported(program, calls, device, built) if program.export else built,
                     [call.args for call in sequence],
                     dynamic=program.dynamic,
                     fullgraph=program.fullgraph,

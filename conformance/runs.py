@@ -21,6 +21,7 @@ from conformance.programs import Calls, Program
 from conformance.reference import reference
 from conformance.results import Discrepancy
 from conformance.stacks import Stack, resolve
+from conformance.stacks.exported import exported
 
 
 class ConformanceFailure(AssertionError):
@@ -66,12 +67,23 @@ class Run:
     def __init__(self, stack: Stack, program: Program, calls: Calls, device: str) -> None:
         self.stack, self.program, self.calls, self.device = stack, program, calls, device
         self.recorder = Recorder()
+        #: Where two things are right (`or_limit`), which one the stack did.
+        self.saw = ""
+        self._limit_named = False
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 
     def _compiled(self, stack: Stack, recorder: Recorder) -> Observation:
         def compile(built: Callable[..., Any]) -> Callable[..., Any]:
-            return stack.compile(built, recorder, dynamic=self.program.dynamic, fullgraph=self.program.fullgraph)
+            if self.program.export and stack.compiles:
+                built = exported(self.program, self.calls, self.device, built)
+            return stack.compile(
+                built,
+                recorder,
+                dynamic=self.program.dynamic,
+                fullgraph=self.program.fullgraph,
+                cut_before=self.program.cut_before,
+            )
 
         with stack.session(self.program.config, recorder):
             return observe(self.program, self.calls, self.device, compile=compile, ran="compiled")
@@ -88,16 +100,23 @@ class Run:
         self.eager.timings["compare"] = self.eager.timings.get("compare", 0.0) + time.perf_counter() - started
         return compared
 
-    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None) -> None:
+    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None, *, or_limit: bool = False) -> None:
         """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason.
 
-        A place that is named (``globals['module']``) stands for everything below it.
+        A place that is named (``globals['module']``) stands for everything below it. With ``or_limit`` the stack may
+        raise where eager does not, as `limit` expects it to; ``saw`` tells which of the two it did.
         """
         allowed = dict(allowing or {})
         for name, reason in allowed.items():
             if not reason.strip():
                 raise ValueError(f"allowing {name!r} needs a reason")
         left = [found for found in self.comparison.discrepancies if not _covered(found.name, allowed)]
+        if or_limit:
+            if not self._limit_named:
+                raise ValueError("or_limit needs run.limit.expect(...) before it: the message is part of the limit")
+            reached = self._raises_alone and [found.name for found in left] == ["exception"]
+            left = [] if reached else left
+            self.saw = f"a documented limit: {self.error}" if reached else "what eager does, past a documented limit"
         if left:
             lines = "\n".join(f"  {found}" for found in left)
             raise ConformanceFailure(
@@ -167,6 +186,19 @@ class Run:
     def eager_error(self) -> Expectable:
         """The exception eager raised, in the same form as `error`."""
         return Expectable("eager error", _told(self.eager))
+
+    @property
+    def _raises_alone(self) -> bool:
+        return self.eager.raised is None and self.compiled.raised is not None
+
+    @property
+    def limit(self) -> Any:
+        """What the stack raised where eager raises nothing; nothing is expected of a stack that does what eager does.
+
+        For limits that torch documents: they are no promise, so either is right, and a third thing is not.
+        """
+        self._limit_named = True
+        return self.error if self._raises_alone else NotApplicableExpectation()
 
     @property
     def joint(self) -> Graphs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 from collections.abc import Iterable
 from importlib import resources
@@ -17,16 +18,22 @@ from conformance.stacks.base import BASE_CONFIG
 
 #: The script compares floats with eager itself, since a reference would need this project: units of last place.
 ULPS = 256
+#: How a script exports what eager runs as it is.
+EXPORTS = {
+    "torch.export.export": "torch.export.export(program, arguments).module()",
+    "torch._dynamo.export": "torch._dynamo.export(program, assume_static_by_default=True)(*arguments)[0]",
+}
 
 
 def script(run: Run, *, title: str, first_divergence: str | None = None) -> str:
     """The text of a script that runs both sides, prints what differs and exits 1, or prints `conforms`."""
     program = run.program
+    if program.cut_before:
+        raise ScriptError(f"graphs are cut before {program.cut_before}, and only this project does that")
     entry = program.function if program.function is not None else _made_by(program)
     calls = run.calls
     needed = [entry, *([] if isinstance(calls, CallSequence) else [calls])]
-    if program.after is not None:
-        needed.append(program.after)
+    needed += [step for step in (program.after, program.within) if step not in (None, contextlib.nullcontext)]
     source = source_of(needed)
     if isinstance(calls, CallSequence):
         source += "\n\n\n" + _calls_source(calls)
@@ -47,6 +54,8 @@ def script(run: Run, *, title: str, first_divergence: str | None = None) -> str:
         inference=_inference(program),
         backward=program.runs_backward,
         after=name_of(program.after) if program.after is not None else "",
+        export=EXPORTS[program.export] if program.export else "",
+        within="contextlib.nullcontext" if program.within is contextlib.nullcontext else name_of(program.within),
         ulps=ULPS,
     )
 

@@ -39,10 +39,8 @@ class MutantStack(Stack):
         """Nothing: that the mutant itself is at fault is known."""
         return ()
 
-    def compile(
-        self, program: Compiled, recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
-    ) -> Compiled:
-        compiled = super().compile(program, recorder, dynamic=dynamic, fullgraph=fullgraph)
+    def compile(self, program: Compiled, recorder: Recorder, **options: Any) -> Compiled:
+        compiled = super().compile(program, recorder, **options)
         return self.around(compiled) if self.around is not None else compiled
 
     def minifiable(self) -> Minifiable:
