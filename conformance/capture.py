@@ -40,6 +40,8 @@ class Recorder:
     guards: list[Counter[str]] = field(default_factory=list)
     #: Inductor's graphs after post-grad passes and freezing.
     lowered: list[Graph] = field(default_factory=list)
+    #: One line per sequence number of a backward function, where the program is profiled.
+    profile: list[str] = field(default_factory=list)
     compile_seconds: float = 0.0
 
     @property

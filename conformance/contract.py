@@ -36,7 +36,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "minifier_after_aot": "can be debugged with the minifier after AOTAutograd",
         "minifier_aot_inductor": "can be debugged with the minifier of AOTInductor",
         "double_backward": "differentiates the backward of a compiled program",
-        "profiler": "records sequence numbers under the profiler",
+        "profiler": "traces the backward through autograd, so that the profiler sees the numbers of its functions",
     }
 )
 

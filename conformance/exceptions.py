@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from conformance.observation import Raised
@@ -58,6 +59,12 @@ def innermost(error: BaseException) -> BaseException:
 def first_line(error: BaseException) -> str:
     """What an exception says, in one line; empty where it says nothing."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
+def canonical_message(text: str) -> str:
+    """The text as every release and device words it: operators by name, not by node, and tensors without a device."""
+    text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
+    return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)
 
 
 def _raised(raised: Raised | None) -> str:

@@ -17,7 +17,8 @@ _TRACED: dict[Any, dict[str, Graphs]] = {}
 
 def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
     """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device."""
-    options = (program.dynamic, program.fullgraph, program.inference, program.runs_backward, program.export)
+    gradients = (program.inference, program.backward, program.tangent)
+    options = (program.dynamic, program.fullgraph, program.export, *gradients)
     key = (program.function, program.make, *options, calls, device)
     try:
         traced = _TRACED.get(key)
@@ -39,7 +40,7 @@ def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
         def one_backward(_: Any, output: Any) -> None:
             outputs.append(output)
             if len(outputs) == len(sequence):
-                run_backward(outputs)
+                run_backward(program, outputs)
 
         try:
             with program.grad_mode():

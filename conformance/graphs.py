@@ -15,6 +15,7 @@ from typing import Any, overload
 from torch import fx, nn
 
 from conformance.expect import Expectable
+from conformance.origins import HEADER, origins
 from conformance.rendering import Rendering
 from conformance.tensor_types import Symbols
 
@@ -22,10 +23,12 @@ from conformance.tensor_types import Symbols
 class Graph(Expectable):
     """One graph, rendered at once: passes that change the module later do not change it."""
 
-    def __init__(self, text: str, ops: Sequence[str]) -> None:
+    def __init__(self, text: str, ops: Sequence[str], origins: Sequence[str] = ()) -> None:
         super().__init__("graph", text)
         #: The operators' names in order, those of nested graphs included.
         self.ops = list(ops)
+        #: A line for each node that has a sequence number.
+        self.origins = list(origins)
 
     @classmethod
     def of(cls, module: Any) -> Graph:
@@ -34,7 +37,7 @@ class Graph(Expectable):
         graph = module if isinstance(module, fx.Graph) else module.graph
         owner = module if isinstance(module, nn.Module) else graph.owning_module
         rendering = Rendering(graph, owner, Symbols())
-        return cls("\n".join(rendering.lines()), rendering.ops)
+        return cls("\n".join(rendering.lines()), rendering.ops, origins(graph))
 
     def count(self, op: str) -> int:
         """How many nodes apply `op`: whole words of the operator's name, so `mm` is not `addmm`.
@@ -93,6 +96,12 @@ class Graphs(Expectable, Sequence[Graph]):
         """The operators alone, one a line: the text that a family of dtypes and shapes has in common."""
         text = "\n".join(op for graph in self.graphs for op in graph.ops) or "(no operator)"
         return Expectable(f"{self.stage} operators", text, device=self.device)
+
+    @cached_property
+    def origins(self) -> Expectable:
+        """The table of sequence numbers: what each node computes, and which call of the program it comes from."""
+        lines = [line for graph in self.graphs for line in (HEADER, *graph.origins)]
+        return Expectable(f"{self.stage} origins", "\n".join(lines) or "(no graph)", device=self.device)
 
     def count(self, op: Any) -> int:
         """How many nodes of all graphs apply `op` (see `Graph.count`)."""

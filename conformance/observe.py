@@ -27,15 +27,19 @@ def tangent(output: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(output.detach()).copy_(values)
 
 
-def run_backward(outputs: list[Any]) -> None:
-    """Backward through every distinct output that has a gradient, all calls' outputs at once."""
+def run_backward(program: Program, outputs: list[Any]) -> None:
+    """The program's own backward, or one through every distinct output that has a gradient, all calls' at once."""
+    if callable(program.backward):
+        program.backward(outputs)
+        return
+    incoming = program.tangent or tangent
     roots: list[torch.Tensor] = []
     for output in outputs:
         for _, leaf in leaves(as_tuple(output), ""):
             if isinstance(leaf, torch.Tensor) and leaf.requires_grad and not any(leaf is root for root in roots):
                 roots.append(leaf)
     if roots:
-        torch.autograd.backward(roots, [tangent(root) for root in roots])
+        torch.autograd.backward(roots, [incoming(root) for root in roots])
 
 
 @contextmanager
@@ -111,7 +115,7 @@ def _run(
     for index in range(len(sequence)):
         steps.append((f"call {index}", "call", lambda index=index: one_call(index)))  # type: ignore[misc]
     if program.runs_backward:
-        steps.append(("backward", "backward", lambda: run_backward(observer.outputs)))
+        steps.append(("backward", "backward", lambda: run_backward(program, observer.outputs)))
     if program.after is not None:
         steps.append(("follow-up", "follow_up", follow_up))
     for number, (name, stage, step) in enumerate(steps):

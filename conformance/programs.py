@@ -104,17 +104,22 @@ class Program:
     Give ``function`` (a plain function) or ``make(device)`` (returns a function or module, built afresh with
     a fixed seed for every side). ``after(arguments, outputs)`` is the follow-up: it runs on both sides after
     the last call and the backward, on the last call's arguments and outputs, and what it returns is compared.
-    ``inference`` is True (``no_grad``) or ``"inference_mode"``; ``backward=False`` leaves the backward out.
+    ``inference`` is True (``no_grad``) or ``"inference_mode"``; ``backward=False`` leaves the backward out;
+    ``backward(outputs)``, given every call's outputs in order, is run instead of the oracle's own.
     ``export`` names an exporter: the stack compiles what that makes of the program, eager runs the program itself.
     ``cut_before`` names an operator: the stack compiles each captured graph as two, cut before that operator.
     ``within()`` is a context in which each side is built and run: the registration of an operator, for instance.
+    ``profiled`` runs the stack's side, its compilation included, under the profiler.
+    ``tangent(output)`` is the gradient that comes in at an output, where it is not the oracle's own.
     """
 
     function: Callable[..., Any] | None = None
     make: Callable[[str], Callable[..., Any]] | None = None
     after: Callable[[tuple[Any, ...], Any], Any] | None = None
     inference: bool | str = False
-    backward: bool = True
+    backward: bool | Callable[[list[Any]], None] = True
+    tangent: Callable[[torch.Tensor], torch.Tensor] | None = None
+    profiled: bool = False
     dynamic: bool | None = None
     fullgraph: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -140,7 +145,7 @@ class Program:
     @property
     def runs_backward(self) -> bool:
         """Whether a backward follows the calls: without gradients there is none to run."""
-        return self.backward and not self.inference
+        return bool(self.backward) and not self.inference
 
     def grad_mode(self) -> AbstractContextManager[Any]:
         """What the program is called under: nothing, ``no_grad`` or ``inference_mode``."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
 from conformance.capture import Recorder
 from conformance.compare import Comparison, compare
-from conformance.exceptions import first_line, innermost
+from conformance.exceptions import canonical_message, first_line, innermost
 from conformance.expect import Expectable
 from conformance.front_end import front_end
 from conformance.graphs import Graphs
@@ -17,6 +18,7 @@ from conformance.guards import Guards
 from conformance.minify import MinifierRun, minify
 from conformance.observation import Observation
 from conformance.observe import observe
+from conformance.profiles import profiled
 from conformance.programs import Calls, Program
 from conformance.reference import reference
 from conformance.results import Discrepancy
@@ -70,6 +72,7 @@ class Run:
         #: Where two things are right (`or_limit`), which one the stack did.
         self.saw = ""
         self._limit_named = False
+        self.refused = False
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 
@@ -85,7 +88,8 @@ class Run:
                 cut_before=self.program.cut_before,
             )
 
-        with stack.session(self.program.config, recorder):
+        watching = profiled(recorder.profile) if self.program.profiled else nullcontext()
+        with stack.session(self.program.config, recorder), watching:
             return observe(self.program, self.calls, self.device, compile=compile, ran="compiled")
 
     @cached_property
@@ -100,12 +104,18 @@ class Run:
         self.eager.timings["compare"] = self.eager.timings.get("compare", 0.0) + time.perf_counter() - started
         return compared
 
-    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None, *, or_limit: bool = False) -> None:
+    def assert_matches_eager(
+        self, allowing: Mapping[str, str] | None = None, *, or_limit: bool = False, or_refuses: str = ""
+    ) -> None:
         """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason.
 
         A place that is named (``globals['module']``) stands for everything below it. With ``or_limit`` the stack may
-        raise where eager does not, as `limit` expects it to; ``saw`` tells which of the two it did.
+        raise where eager does not, as `limit` expects it to; ``saw`` tells which of the two it did. ``or_refuses``
+        begins the RuntimeError by which a stack may refuse, as its documentation says, what eager does: see `refusal`.
         """
+        if or_refuses and self._refuses(or_refuses):
+            self.refused = True
+            return
         allowed = dict(allowing or {})
         for name, reason in allowed.items():
             if not reason.strip():
@@ -127,8 +137,17 @@ class Run:
                 run=self,
             )
 
-    def assert_compiled(self, graphs: int = 1, recompiles: int = 0, graph_breaks: int = 0) -> None:
-        """The stack's backend was handed this many graphs; nothing to assert where nothing is compiled."""
+    def _refuses(self, message: str) -> bool:
+        raised = self.compiled.raised
+        return self.eager.raised is None and raised is not None and _told(self.compiled).startswith(
+            f"RuntimeError: {message}"
+        )
+
+    def assert_compiled(self, graphs: int = 1, recompiles: int = 0, graph_breaks: int | None = 0) -> None:
+        """The stack's backend was handed this many graphs; nothing to assert where nothing is compiled.
+
+        ``graph_breaks=None`` is for programs that raise: a call may then end in a graph break as well as in an error.
+        """
         if not self.stack.compiles:
             return
         seen = {
@@ -136,7 +155,11 @@ class Run:
             "recompiles": (recompiles, len(self.recorder.recompiles)),
             "graph_breaks": (graph_breaks, len(self.recorder.graph_breaks)),
         }
-        wrong = [Discrepancy(name, "", str(wanted), str(got)) for name, (wanted, got) in seen.items() if wanted != got]
+        wrong = [
+            Discrepancy(name, "", str(wanted), str(actual))
+            for name, (wanted, actual) in seen.items()
+            if wanted not in (None, actual)
+        ]
         if wrong:
             lines = "\n".join(f"  {found.name}: expected {found.expected}, got {found.actual}" for found in wrong)
             reasons = [*self.recorder.recompiles, *self.recorder.graph_breaks]
@@ -178,6 +201,11 @@ class Run:
         return Expectable("graph breaks", text) if self.stack.compiles else NotApplicableExpectation()
 
     @cached_property
+    def profile(self) -> Expectable:
+        """The sequence numbers of backward functions in the profile, with their names, one a line."""
+        return Expectable("profile", "\n".join(self.recorder.profile) or "(no backward function)")
+
+    @cached_property
     def error(self) -> Expectable:
         """The exception the stack raised: its type and the first line of its innermost message."""
         return Expectable("error", _told(self.compiled))
@@ -186,6 +214,16 @@ class Run:
     def eager_error(self) -> Expectable:
         """The exception eager raised, in the same form as `error`."""
         return Expectable("eager error", _told(self.eager))
+
+    @cached_property
+    def refusal(self) -> Any:
+        """What a stack says that refused; where it did what eager does, expectations on it say nothing."""
+        return Expectable("refusal", _told(self.compiled)) if self.refused else NotApplicableExpectation()
+
+    @cached_property
+    def compliance(self) -> Any:
+        """What a stack raised that did not refuse; where it refused, expectations on it say nothing."""
+        return NotApplicableExpectation() if self.refused else Expectable("compliance", _told(self.compiled))
 
     @property
     def _raises_alone(self) -> bool:
@@ -303,4 +341,4 @@ def _told(observation: Observation) -> str:
     if observation.raised is None:
         return "(nothing raised)"
     error = innermost(observation.raised.error)
-    return f"{type(error).__name__}: {first_line(error)}"
+    return f"{type(error).__name__}: {canonical_message(first_line(error))}"

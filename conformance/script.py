@@ -13,7 +13,7 @@ import torch
 
 from conformance.programs import CallSequence, Program, TensorRecipe
 from conformance.runs import Run
-from conformance.sources import name_of, source_of
+from conformance.sources import ScriptError, name_of, source_of
 from conformance.stacks.base import BASE_CONFIG
 
 #: The script compares floats with eager itself, since a reference would need this project: units of last place.

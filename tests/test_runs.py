@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 
 from conformance import tensors
-from conformance.runs import BoundStack
+from conformance.runs import BoundStack, ConformanceFailure
 from conformance.stacks import resolve
 
 TWO = tensors((2,), device="cpu", requires_grad=True)
@@ -19,6 +20,11 @@ def more_when_compiled(x: torch.Tensor) -> torch.Tensor:
 
 def double(x: torch.Tensor) -> torch.Tensor:
     return x * 2
+
+
+def add_rows(x: torch.Tensor) -> torch.Tensor:
+    torch._dynamo.graph_break()
+    return x + torch.ones(3)
 
 
 def run(stack: str, program: Any, **options: Any) -> Any:
@@ -44,3 +50,13 @@ def test_front_end_graphs_depend_on_the_backward() -> None:
     """The same program run without a backward shows no backward graph, and with one it does."""
     assert len(run("eager", double, backward=False).backward) == 0
     assert len(run("eager", double).backward) == 1
+
+
+def test_graph_breaks_may_be_left_open() -> None:
+    """A call that raises may end in a graph break as well; otherwise their number counts."""
+    found = run("dynamo", add_rows)
+
+    found.assert_compiled(graphs=0, graph_breaks=None)
+    with pytest.raises(ConformanceFailure, match="graph_breaks: expected 0, got 1"):
+        found.assert_compiled(graphs=0)
+    assert str(found.eager_error).startswith("RuntimeError: The size of tensor a (2)")

@@ -10,7 +10,8 @@ from conformance.stacks.base import ASSUMED, Stack
 #: Every call fits where nothing is compiled; what is said about recompiles is not applicable there.
 EAGER = frozenset({"training", "input_mutation", "double_backward", "dynamic_shapes", "recompiles", "overlap_guards"})
 GENERAL = ASSUMED | {"minifier"}
-INDUCTOR = GENERAL | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
+AOT = GENERAL | {"profiler"}
+INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
 
 
@@ -30,8 +31,8 @@ BUILTIN = (
     Stack("eager", None, EAGER),
     # Runs mutation as it is written: overlap needs no graph of its own.
     Stack("dynamo", "eager", GENERAL - {"overlap_guards"} | {"double_backward"}),
-    Stack("aot_eager", "aot_eager", GENERAL),
-    Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", GENERAL),
+    Stack("aot_eager", "aot_eager", AOT),
+    Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", AOT),
     InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}),
     InductorStack("inductor_freezing", "inductor", INDUCTOR, config=FREEZING),
     InductorStack(

@@ -1,0 +1,22 @@
+"""What an exception says, in one wording for every release and device."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.exceptions import canonical_message
+
+CHANGED = "one of the variables needed: [torch.{}FloatTensor [3]], which is output 0 of {}"
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        (CHANGED.format("cuda.", "MulBackward0"), CHANGED.format("", "Mul")),
+        (CHANGED.format("", "Mul"), CHANGED.format("", "Mul")),
+        ("a Backward pass of torch.nn.Module", "a Backward pass of torch.nn.Module"),
+    ],
+)
+def test_message_is_canonical(text: str, canonical: str) -> None:
+    """Neither the device of a tensor nor the number of a node is part of the text."""
+    assert canonical_message(text) == canonical
