@@ -88,6 +88,23 @@ def _release(version: str | None) -> tuple[int, ...] | None:
         raise ExpectationUsage(f"not a torch release: {version!r}; write it as '2.13'") from None
 
 
+class Expected(str):
+    """The text that one row of a table of parameters expects, and where it stands, so that accepting finds it."""
+
+    place: tuple[str, int] | None = None
+
+
+def expected(literal: str) -> Expected:
+    """A row's own text, as one triple-quoted literal on one line: the lines of a longer text joined by `; `."""
+    row = Expected(literal)
+    row.place = _place(sys._getframe(1))
+    return row
+
+
+def _place(frame: FrameType) -> tuple[str, int]:
+    return frame.f_code.co_filename, frame.f_lineno
+
+
 class Expectable:
     """A text that a case may expect inline."""
 
@@ -116,18 +133,20 @@ class Expectable:
             return
         case = _open_cases[-1] if _open_cases else None
         applied = applies(since, until)
+        row = literal if isinstance(literal, Expected) else None
+        text = self.text if row is None else "; ".join(self.text.splitlines())
         if case is not None:
             _, group = case.groups.setdefault(id(self), (self, _Group(self.subject)))
             group.applied += applied
             if since is not None or until is not None:
                 group.versioned.append(_range(since, until))
-        if not applied or literal.rstrip("\n") == self.text:
+        if not applied or literal.rstrip("\n") == text:
             return
         if accepting() and (case is None or case.accept_allowed):
-            _accept(self, sys._getframe(1))
+            _accept(self.subject, text, row.place if row is not None and row.place else _place(sys._getframe(1)))
             return
         raise ExpectationMismatch(
-            _mismatch(self, literal, case), subject=self.subject, expected=literal, actual=self.text
+            _mismatch(self, literal, text, case), subject=self.subject, expected=literal, actual=text
         )
 
 
@@ -135,9 +154,9 @@ def _range(since: str | None, until: str | None) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in (("since", since), ("until", until)) if value is not None)
 
 
-def _mismatch(subject: Expectable, literal: str, case: _Case | None) -> str:
+def _mismatch(subject: Expectable, literal: str, text: str, case: _Case | None) -> str:
     difference = difflib.unified_diff(
-        literal.rstrip("\n").splitlines(), subject.text.splitlines(), "expected", "got", lineterm="", n=3
+        literal.rstrip("\n").splitlines(), text.splitlines(), "expected", "got", lineterm="", n=3
     )
     lines = [f"{subject.subject} is not as expected (torch {torch.__version__})", *difference]
     if case is None:
@@ -171,31 +190,28 @@ def open_case(case_id: str, accept_allowed: bool, command: str | None = None) ->
             )
 
 
-def _accept(subject: Expectable, frame: FrameType) -> None:
-    """Rewrite the literal of the statement that `frame` is at."""
+def _accept(subject: str, actual: str, place: tuple[str, int]) -> None:
+    """Rewrite the literal of the statement, or of the table's row, at `place`."""
     import expecttest
 
-    place = (frame.f_code.co_filename, frame.f_lineno)
     if (earlier := _accepted.get(place)) is not None:
-        if earlier == subject.text:
+        if earlier == actual:
             return
         raise ExpectationUsage(
-            f"{subject.subject}: different texts for the one literal at {place[0]}:{place[1]}; "
-            "parameters that render different text need a statement each"
+            f"{subject}: different texts for the one literal at {place[0]}:{place[1]}; "
+            "parameters that render different text need a statement, or an expected(...) in their row, each"
         )
     # The history's own memory of earlier edits mixes line numbers from before and after an edit: ours replaces it.
     expecttest.EDIT_HISTORY.seen.pop(place[0], None)
     backup = Path(place[0] + ".bak")
     had_backup = backup.exists()
-    text = subject.text + "\n" if "\n" in subject.text else subject.text
+    text = actual + "\n" if "\n" in actual else actual
     try:
         # The variable is set and the literal differs: this cannot compare, only rewrite.
         expecttest.assert_expected_inline(text, text + " ", pos=expecttest.PositionInfo(*place))
     except AssertionError as error:
-        raise ExpectationUsage(
-            f"{subject.subject}: no triple-quoted literal to rewrite at {place[0]}:{place[1]}"
-        ) from error
+        raise ExpectationUsage(f"{subject}: no triple-quoted literal to rewrite at {place[0]}:{place[1]}") from error
     finally:
         if not had_backup:
             backup.unlink(missing_ok=True)
-    _accepted[place] = subject.text
+    _accepted[place] = actual

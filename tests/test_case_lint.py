@@ -83,6 +83,10 @@ BROKEN = [
     ("bare_expectation", '"""\\\nin0: f32[3]\n"""', '"in0: f32[3]"', "exactly one triple-quoted literal"),
     ("bare_expectation", '"""\\\nin0', 'f"""\\\nin0', "exactly one triple-quoted literal"),
     ("bare_expectation", '"""\\\nin0', '"""one""" """\\\nin0', "exactly one triple-quoted literal"),
+    ("bare_expectation", EXPECTATION, "    run.forward.expect(row)\n", "exactly one triple-quoted literal"),
+    ("row_expectation", "(2, 3)])", '(2, 3), expected("in0")])', "give expected(...) exactly one triple-quoted"),
+    ("row_expectation", "(2, 3)])", '(2, 3), expected("""in0\nin1""")])', "on a line of its own row"),
+    ("row_expectation", "(2, 3)])", '(2, 3), expected("""a"""), expected("""b""")])', "on a line of its own row"),
     ("bare_expectation", 'since="2.11"', "since=RELEASE", "write since= and until= as literals"),
     (
         "public_imports",
@@ -126,6 +130,15 @@ def test_a_broken_rule_is_found(rule: str, old: str, new: str, advice: str) -> N
 def test_every_rule_has_a_broken_example() -> None:
     """A rule without an example that breaks it could be one that finds nothing."""
     assert {rule.__name__ for rule in RULES} == {rule for rule, *_ in BROKEN}
+
+
+def test_a_parameter_may_be_expected() -> None:
+    """Its row holds the literal."""
+    table = '("shape", "row"), [\n    ((3,), expected("""in0; return"""))\n]'
+    source = GOOD.replace('"shape", [(3,), (2, 3)]', table).replace("device, shape", "device, shape, row")
+    source = source.replace(EXPECTATION, "    run.forward.expect(row)\n")
+
+    assert lint(WHERE, source) == []
 
 
 def test_generated_cases_need_no_inline_expectation() -> None:

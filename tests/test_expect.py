@@ -251,6 +251,33 @@ def test_accepting_many_moves_lines_right(tmp_path: Path) -> None:
     )
 
 
+def test_a_row_of_a_table_holds_its_own_text(tmp_path: Path) -> None:
+    """Each row's literal is compared in one line and rewritten where it stands."""
+    source = (
+        HEAD.replace("import Expectable", "import Expectable, expected")
+        + '''\
+rows = [
+    ("a\\nb", expected("""stale""")),
+    ("c", expected("""c""")),
+    ("d", expected("""""")),
+]
+for text, row in rows:
+    Expectable("s", text).expect(row)
+'''
+    )
+    text, error = accept(tmp_path, source)
+    assert error == ""
+    assert text == source.replace("stale", "a; b").replace('"""""")),\n]', '"""d""")),\n]')
+    assert accept(tmp_path, text) == (text, "")
+
+
+def test_a_row_that_differs_is_told_in_one_line() -> None:
+    """What is compared is what is shown."""
+    with pytest.raises(ExpectationMismatch) as caught:
+        Expectable("s", "a\nb").expect(expect.expected("""a; c"""))
+    assert (caught.value.expected, caught.value.actual) == ("a; c", "a; b")
+
+
 def test_accepting_leaves_known_failures_alone(tmp_path: Path) -> None:
     """Their literals say what is right, not what happens."""
     source = HEAD + 'with open_case("c", accept_allowed=False):\n    Expectable("s", "wrong").expect("""right""")\n'

@@ -89,16 +89,30 @@ def inline_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
 def bare_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
     """Accepting rewrites the one triple-quoted literal of a bare statement, and corrupts anything else."""
     bare = {node.value for node in ast.walk(file.tree) if isinstance(node, ast.Expr)}
+    parameters = {argument.arg for test in file.tests for argument in test.args.args}
     for call in calls(file.tree, "expect"):
         if call not in bare:
             yield call.lineno, "make .expect(...) a statement of its own"
             continue
         literal = call.args[0] if len(call.args) == 1 else None
+        if isinstance(literal, ast.Name) and literal.id in parameters:
+            continue  # its row of the table holds the literal
         segment = (ast.get_source_segment(file.source, literal) or "") if isinstance(literal, ast.Constant) else ""
         if not TRIPLE_QUOTED.match(segment) or len(TRIPLE_QUOTED.findall(segment)) != 2:
             yield call.lineno, "give .expect(...) exactly one triple-quoted literal"
         if any(not isinstance(keyword.value, ast.Constant) for keyword in call.keywords):
             yield call.lineno, "write since= and until= as literals"
+
+
+def row_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
+    """Accepting rewrites the first triple-quoted literal of the line that `expected(...)` begins on, and no other."""
+    for call in ast.walk(file.tree):
+        if isinstance(call, ast.Call) and dotted(call.func) == "expected":
+            line = file.source.splitlines()[call.lineno - 1]
+            literal = call.args[0] if len(call.args) == 1 else None
+            segment = (ast.get_source_segment(file.source, literal) or "") if isinstance(literal, ast.Constant) else ""
+            if "\n" in segment or not TRIPLE_QUOTED.match(segment) or len(TRIPLE_QUOTED.findall(line)) != 2:
+                yield call.lineno, "give expected(...) exactly one triple-quoted literal, on a line of its own row"
 
 
 def public_imports(file: CaseFile) -> Iterator[tuple[int, str]]:
@@ -157,6 +171,7 @@ RULES: tuple[Rule, ...] = (
     proof_of_compilation,
     inline_expectation,
     bare_expectation,
+    row_expectation,
     public_imports,
     private_torch,
     reasoned_skip,
