@@ -125,12 +125,11 @@ VIEWS = [
 ]
 
 
-@pytest.mark.parametrize("requires_grad", [pytest.param(False, id="without_grad"), pytest.param(True, id="with_grad")])
 @pytest.mark.parametrize(("program", "operators"), COPIES)
 @clause("aot_autograd.aliasing.no_new_alias")
-def test_output_has_memory_of_its_own(stack, device, program, operators, requires_grad):
+def test_output_has_memory_of_its_own(stack, device, program, operators):
     """An output that eager computes has memory of its own, even when it equals the input: a write to it leaves the input alone."""
-    run = stack.run(Program.of(program, after=write_each), tensors((2, 3), device=device, requires_grad=requires_grad))
+    run = stack.run(Program.of(program, after=write_each), tensors((2, 3), device=device))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
