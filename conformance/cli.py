@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from conformance.catalog import MANIFEST, cases_root
+from conformance.contract import AREAS, nearest
 from conformance.invoke import INTERRUPTED, USAGE, UsageError, case_ids, check_run, run_cases, run_of
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -151,6 +152,31 @@ def manifest(check: Annotated[bool, typer.Option("--check", help="Fail when the 
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         print("cases/manifest.txt is stale: run `conformance manifest` and commit it", file=sys.stderr)
         raise typer.Exit(1)
+
+
+@app.command()
+def mutants(
+    area: Annotated[list[str] | None, typer.Option(help="Only mutants that break a clause of this area.")] = None,
+    mutant: Annotated[list[str] | None, typer.Option(help="Only this mutant.")] = None,
+    workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the kill matrix as JSON.")] = False,
+) -> None:
+    """Hold stacks made wrong on purpose against the cases; exit status 1 when one survives."""
+    check_run(workers=workers)
+    areas = area or []
+    for name in areas:
+        if name not in AREAS:
+            raise UsageError(f"unknown area {name!r}; {nearest(name, AREAS)}")
+    from conformance.mutants.trials import chosen, try_all, without_mutant
+    from conformance.report.mutants import kill_matrix
+
+    verdicts = try_all(chosen(mutant or [], areas), workers)
+    if as_json:
+        print(json.dumps(verdicts.to_json(), indent=2))
+    else:
+        rows = [(one.name, one.breaks, verdicts.killed_by.get(one.name, [])) for one in verdicts.mutants]
+        print(kill_matrix(rows, verdicts.unclean, verdicts.idle, [] if mutant else without_mutant(areas)))
+    raise typer.Exit(1 if verdicts.survivors or verdicts.unclean else 0)
 
 
 @app.command()

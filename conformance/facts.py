@@ -44,7 +44,7 @@ def gradient_of(tensor: torch.Tensor) -> Any:
     """The gradient, None, or NO_GRADIENT where a tensor holds none for its caller."""
 
     def accumulated() -> Any:
-        if tensor.requires_grad and (tensor.is_leaf or tensor.retains_grad):
+        if tensor.is_leaf or tensor.retains_grad:  # a leaf that requires none may be handed one all the same
             return tensor.grad
         return NO_GRADIENT
 

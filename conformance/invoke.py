@@ -23,7 +23,9 @@ class UsageError(Exception):
     """Wrong usage: one line that says what exists instead."""
 
 
-def check_run(*, keyword: str, workers: str, profile: str, ledgers: Sequence[str], resume: str) -> None:
+def check_run(
+    *, workers: str, keyword: str = "", profile: str = "quick", ledgers: Sequence[str] = (), resume: str = ""
+) -> None:
     """Refuse in one line what pytest would refuse in many."""
     from _pytest.mark.expression import Expression
 

@@ -18,7 +18,7 @@ from conformance.observation import Observation
 from conformance.observe import observe
 from conformance.programs import Calls, Program
 from conformance.reference import reference
-from conformance.results import Discrepancy, rungs
+from conformance.results import Discrepancy
 from conformance.stacks import Stack, resolve
 
 
@@ -190,7 +190,7 @@ class Run:
 
     def first_divergence(self) -> str | None:
         """The first rung of the ladder, up to the stack itself, that differs from eager."""
-        for name in rungs(self.stack.name)[:-1]:
+        for name in self.stack.ladder:
             if self._differs(resolve(name)):
                 return name
         return self.stack.name if self.comparison.discrepancies else None

@@ -48,8 +48,15 @@ def test_an_unknown_fault_says_what_there_is(text: str) -> None:
 def test_inductor_can_inject_only_what_it_has() -> None:
     """A fault that inductor cannot inject on a device is refused, not left out."""
     assert Fault.of("relu.accuracy").injected("cuda") == {"inductor.triton.inject_relu_bug_TESTING_ONLY": "accuracy"}
-    with pytest.raises(UnknownFault, match=r"cannot inject log1p\.accuracy into triton"):
-        Fault.of("log1p.accuracy").injected("cuda")
+    with pytest.raises(UnknownFault, match=r"cannot inject log1p\.compile_error into triton"):
+        Fault.of("log1p.compile_error").injected("cuda")
+
+
+def test_what_inductor_cannot_inject_is_patched() -> None:
+    """A wrong log1p exists in generated C++ by configuration, in generated Triton by a patch."""
+    fault = Fault.of("log1p.accuracy")
+    assert fault.injected("cpu") == {"inductor.cpp.inject_log1p_bug_TESTING_ONLY": "accuracy"}
+    assert (fault.patched("cpu"), fault.patched("cuda"), fault.injected("cuda")) == (False, True, {})
 
 
 @pytest.mark.parametrize("program", [sine_of_relu, Module()], ids=["function", "method"])
@@ -119,7 +126,7 @@ mod = Repro()
 
 
 def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
-    """The same source and flags are compiled once, comments and places apart; what fails is compiled again."""
+    """The same sources and flags are built once, comments and places apart; what fails is built again."""
     real, log = tmp_path / "real" / "g++", tmp_path / "log"
     real.parent.mkdir()
     real.write_text(f'#!/bin/sh\necho "$@" >> {log}\ncase "$*" in *bad*) exit 1;; esac\necho built > "$4"\n')
@@ -128,9 +135,9 @@ def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
     place.mkdir()
     found = compiler.install(place, {"PATH": f"{real.parent}:/usr/bin:/bin"})
 
-    def build(source: str, text: str, target: str) -> int:
+    def build(source: str, text: str, target: str, step: str = "-c") -> int:
         (tmp_path / source).write_text(text)
-        order = ["g++", str(tmp_path / source), "-c", "-o", str(tmp_path / target)]
+        order = ["g++", str(tmp_path / source), step, "-o", str(tmp_path / target)]
         return subprocess.run(order, env=found).returncode
 
     assert build("a.cpp", "// one\nint x;\n", "a.o") == build("b.cpp", "\n// two\nint x;\n", "b.o") == 0
@@ -139,6 +146,12 @@ def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
     assert build("c.cpp", "int y;\n", "c.o") == 0
     assert build("bad.cpp", "int\n", "d.o") == build("bad.cpp", "int\n", "d.o") == 1
     assert len(log.read_text().splitlines()) == 4
+    assert build("e.hpp", "int z;\n", "e.i", "-E") == build("f.hpp", "int z;\n", "f.i", "-E") == 0
+    assert build("g.o", "object", "g.so", "-shared") == build("h.o", "object", "h.so", "-shared") == 0
+    assert (tmp_path / "h.so").read_text() == "built\n"
+    assert len(log.read_text().splitlines()) == 6
+    assert build("h.o", "another object", "h.so", "-shared") == 0
+    assert len(log.read_text().splitlines()) == 7
 
 
 def test_a_chosen_compiler_is_left_alone(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import gc
 import importlib
+import inspect
 import json
 import os
 import resource
@@ -41,6 +42,14 @@ FIRST_COMPILE = (
     "torch._inductor.fx_passes.mkldnn_fusion",
     "torch._inductor.fx_passes.pad_mm",
     "torch._inductor.hooks",
+    "torch._inductor.bounds",
+    "torch._inductor.codegen.cpp_wrapper_cpu_array_ref",
+    "torch._inductor.codegen.cpp_wrapper_gpu",
+    "torch._inductor.codegen.cuda_combined_scheduling",
+    "torch._inductor.codegen.halide",
+    "torch._inductor.codegen.wrapper_fxir",
+    "torch.distributed.tensor.experimental",
+    "torch.fx.experimental.validator",
 )
 
 
@@ -51,7 +60,30 @@ def import_torch() -> None:
     for module in FIRST_COMPILE:
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
+    prepare_inductor()
     gc.freeze()
+
+
+def prepare_inductor() -> None:
+    """Do once what inductor does first in every process: hash torch's sources, build its tables of patterns.
+
+    With a GPU the tables need it, so each child builds them.
+    """
+    import torch
+    from torch._inductor import codecache
+    from torch._inductor.fx_passes import joint_graph, post_grad
+
+    if (hash_of_sources := getattr(codecache, "torch_key", None)) is not None:
+        hash_of_sources()
+    if torch.cuda.is_available():
+        return
+    for module in (joint_graph, post_grad):
+        prepare: Any = getattr(module, "lazy_init", None)
+        if prepare is None:
+            continue
+        # The arguments are the key of a cache, so they have to be what the passes themselves give.
+        by_device = module is joint_graph and "input_device" in inspect.signature(prepare).parameters
+        prepare(*([torch.device("cpu")] if by_device else []))
 
 
 def run(order: dict[str, Any], fds: list[int], python: str) -> NoReturn:
@@ -90,7 +122,7 @@ def execute(argv: list[str]) -> int:
     if FAULT in os.environ:
         from conformance.minify import faults
 
-        faults.register(os.environ[FAULT])
+        faults.install(os.environ[FAULT])
     sys.argv = list(argv)
     sys.path[0] = str(Path(argv[0]).resolve().parent)
     try:

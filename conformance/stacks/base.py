@@ -13,6 +13,7 @@ import torch._dynamo
 
 from conformance.capture import Recorder, graph_caches_off, recording, recording_backend
 from conformance.compare import Tolerance
+from conformance.results import rungs
 
 #: Patched in every run: random numbers are eager's.
 BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True}
@@ -60,6 +61,11 @@ class Stack:
     @property
     def compiles(self) -> bool:
         return self.backend is not None
+
+    @property
+    def ladder(self) -> tuple[str, ...]:
+        """The rungs below this stack, which a program that fails on it is run on."""
+        return tuple(rungs(self.name)[:-1])
 
     def minifiable(self) -> Minifiable:
         """What a process that runs the minifier has to know of this stack."""

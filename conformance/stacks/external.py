@@ -30,11 +30,17 @@ def from_backend_name(name: str) -> Stack:
 
 
 def from_callable(spec: str) -> Stack:
-    """The stack around ``package.module:callable``."""
-    return Stack(spec, load_callable(spec), ASSUMED, spec=spec)
+    """The stack around ``package.module:callable``; what is a `Stack` already is taken as it is."""
+    found = load(spec)
+    if isinstance(found, Stack):
+        return found
+    if not callable(found):
+        raise StackError(f"{spec} is {type(found).__name__}, not a callable backend(graph_module, example_inputs)")
+    return Stack(spec, found, ASSUMED, spec=spec)
 
 
-def load_callable(spec: str) -> Any:
+def load(spec: str) -> Any:
+    """What ``package.module:name`` names."""
     module_name, _, attribute = spec.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
@@ -47,8 +53,6 @@ def load_callable(spec: str) -> Any:
             public = [name for name in dir(found) if callable(getattr(found, name)) and not name.startswith("_")]
             raise StackError(f"{module_name} has no {part!r}; {nearest(part, public)}")
         found = getattr(found, part)
-    if not callable(found):
-        raise StackError(f"{spec} is {type(found).__name__}, not a callable backend(graph_module, example_inputs)")
     return found
 
 
@@ -79,7 +83,7 @@ def from_toml(path: str) -> Stack:
             raise StackError(f"{path}: cannot import {name!r}: {error}") from error
     backend: Any = table["backend"]
     if ":" in backend:
-        backend = load_callable(backend)
+        backend = from_callable(backend).backend
     elif backend not in registered_backends():
         raise StackError(f"{path}: no backend {backend!r}; {nearest(backend, registered_backends())}")
     try:

@@ -1,0 +1,101 @@
+"""What a mutant is, and the three places where a defect can sit: around the callable, in the graph, in torch itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from torch import fx
+
+from conformance.capture import Recorder
+from conformance.contract import UnknownClause, clauses, nearest
+from conformance.stacks import Stack, resolve
+
+Compiled = Callable[..., Any]
+Defect = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class MutantStack(Stack):
+    """A stack with one defect; ``breaks`` is the clause and ``defect`` the sentence. Its base is named ``base``."""
+
+    base: str = ""
+    breaks: str = ""
+    defect: str = ""
+    around: Callable[[Compiled], Compiled] | None = None
+    patch: Callable[[], Any] | None = None
+
+    @property
+    def area(self) -> str:
+        return clauses()[self.breaks].area
+
+    @property
+    def ladder(self) -> tuple[str, ...]:
+        """Nothing: that the mutant itself is at fault is known."""
+        return ()
+
+    def compile(
+        self, program: Compiled, recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
+    ) -> Compiled:
+        compiled = super().compile(program, recorder, dynamic=dynamic, fullgraph=fullgraph)
+        return self.around(compiled) if self.around is not None else compiled
+
+    @contextmanager
+    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+        with super().session(config, recorder):
+            if self.patch is None:
+                yield
+            else:
+                with self.patch():
+                    yield
+
+
+def around(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[Compiled], Compiled]], MutantStack]:
+    """A mutant from a function of the compiled callable that returns what is called instead."""
+    return lambda defect: _mutant(defect, breaks, base, around=defect)
+
+
+def patching(
+    breaks: str, *, base: str = "aot_eager", config: Mapping[str, Any] | None = None
+) -> Callable[[Callable[[], Iterator[None]]], MutantStack]:
+    """A mutant from a generator that patches torch, yields, and puts back what it patched."""
+    return lambda defect: _mutant(defect, breaks, base, patch=contextmanager(defect), config=config)
+
+
+def editing(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[fx.GraphModule], None]], MutantStack]:
+    """A mutant from a function that changes the Dynamo graph before the backend of the base compiles it."""
+
+    def mutant(defect: Callable[[fx.GraphModule], None]) -> MutantStack:
+        compiles = resolve(base).backend
+
+        def backend(module: fx.GraphModule, inputs: Any, **options: Any) -> Any:
+            from torch._dynamo.backends.registry import lookup_backend
+
+            defect(module)
+            module.graph.lint()
+            module.recompile()
+            compiler = lookup_backend(compiles) if isinstance(compiles, str) else compiles
+            assert compiler is not None
+            return compiler(module, inputs, **options)
+
+        backend.compiler_name = defect.__name__  # type: ignore[attr-defined]
+        return _mutant(defect, breaks, base, backend=backend)
+
+    return mutant
+
+
+def _mutant(defect: Defect, breaks: str, base: str, **more: Any) -> MutantStack:
+    if breaks not in clauses():
+        raise UnknownClause(f"{defect.__name__} breaks the unknown clause {breaks!r}; {nearest(breaks, clauses())}")
+    stack = resolve(base)
+    sentence = inspect.getdoc(defect)
+    if not sentence:
+        raise ValueError(f"the mutant {defect.__name__} has no sentence that says its defect")
+    inherited = {field.name: getattr(stack, field.name) for field in fields(Stack)}
+    config = {**inherited.pop("config"), **(more.pop("config", None) or {})}
+    name = defect.__name__
+    mutant = MutantStack(**inherited, config=config, base=base, breaks=breaks, defect=sentence)
+    return replace(mutant, name=name, spec=f"{defect.__module__}:{name}", **more)

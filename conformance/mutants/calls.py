@@ -1,0 +1,281 @@
+"""Mutants around the compiled callable: what it does to arguments, outputs, gradients, errors and global state."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from conformance.mutants.base import Compiled, around
+
+
+def _tensors(values: Any) -> list[torch.Tensor]:
+    """The distinct tensors in nested values."""
+    found: list[torch.Tensor] = []
+    for leaf in pytree.tree_leaves(values):
+        if isinstance(leaf, torch.Tensor) and not any(leaf is one for one in found):
+            found.append(leaf)
+    return found
+
+
+def _on_outputs(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
+    """What ``compiled`` returns, with every tensor in it changed."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return pytree.tree_map_only(torch.Tensor, change, compiled(*args, **kwargs))
+
+    return called
+
+
+def _with_arguments(
+    compiled: Compiled, step: Callable[[list[torch.Tensor]], Iterator[None]], *, chosen: slice = slice(None)
+) -> Compiled:
+    """A call with a step around it: the generator runs to its yield before the call, and on after it."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        around_call = step(_tensors((args, kwargs))[chosen])
+        next(around_call, None)
+        try:
+            return compiled(*args, **kwargs)
+        finally:
+            next(around_call, None)
+
+    return called
+
+
+def _put_back(tensors: list[torch.Tensor]) -> Iterator[None]:
+    before = [tensor.detach().clone() for tensor in tensors]
+    yield
+    for tensor, value in zip(tensors, before, strict=True):
+        if tensor.shape == value.shape:
+            tensor.data.copy_(value)
+
+
+@around("aot_autograd.mutation.writeback")
+def write_backs_dropped(compiled: Compiled) -> Compiled:
+    """The tensors that were passed hold after the call what they held before it."""
+    return _with_arguments(compiled, _put_back)
+
+
+@around("duplicate_arguments.guards.right_pair")
+def write_back_of_second_dropped(compiled: Compiled) -> Compiled:
+    """The second tensor that was passed holds after the call what it held before it."""
+    return _with_arguments(compiled, _put_back, chosen=slice(1, 2))
+
+
+@around("aot_autograd.mutation.through_expanded_view")
+def write_back_doubled(compiled: Compiled) -> Compiled:
+    """What a call adds to a tensor is added twice."""
+
+    def twice(tensors: list[torch.Tensor]) -> Iterator[None]:
+        before = [tensor.detach().clone() for tensor in tensors]
+        yield
+        for tensor, value in zip(tensors, before, strict=True):
+            tensor.data.add_(tensor.detach() - value)
+
+    return _with_arguments(compiled, twice)
+
+
+@around("aot_autograd.mutation.writeback")
+def version_bump_hidden(compiled: Compiled) -> Compiled:
+    """The version counters of the arguments are after the call as before it, so that autograd sees no mutation."""
+
+    def hidden(tensors: list[torch.Tensor]) -> Iterator[None]:
+        with torch.autograd._unsafe_preserve_version_counter(tuple(tensors)):  # type: ignore[attr-defined]
+            yield
+
+    return _with_arguments(compiled, hidden)
+
+
+@around("aot_autograd.guards.requires_grad")
+def input_touched(compiled: Compiled) -> Compiled:
+    """One is added to the last tensor that was passed, which the program only reads."""
+
+    def touched(tensors: list[torch.Tensor]) -> Iterator[None]:
+        yield
+        for tensor in tensors:
+            tensor.data.add_(1)
+
+    return _with_arguments(compiled, touched, chosen=slice(-1, None))
+
+
+@around("aot_autograd.mutation.writeback")
+def outputs_cloned(compiled: Compiled) -> Compiled:
+    """Every output has memory of its own, where eager returns views of the inputs."""
+    return _on_outputs(compiled, torch.clone)
+
+
+@around("layout.outputs.eager_strides", base="inductor")
+def outputs_made_contiguous(compiled: Compiled) -> Compiled:
+    """Every output is contiguous, whatever strides eager gives it."""
+    return _on_outputs(compiled, torch.Tensor.contiguous)
+
+
+@around("aot_autograd.grad_mode.change_outlives_call")
+def outputs_detached(compiled: Compiled) -> Compiled:
+    """No output has history."""
+    return _on_outputs(compiled, torch.Tensor.detach)
+
+
+@around("aot_autograd.grad_mode.change_outlives_call")
+def outputs_turned_into_leaves(compiled: Compiled) -> Compiled:
+    """Each output that requires grad is a leaf without history."""
+    return _on_outputs(compiled, lambda output: output.detach().requires_grad_(output.requires_grad))
+
+
+@around("aot_autograd.grad_mode.change_outlives_call")
+def equal_outputs_merged(compiled: Compiled) -> Compiled:
+    """Outputs of equal value are one object."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        kept: list[torch.Tensor] = []
+
+        def merged(output: torch.Tensor) -> torch.Tensor:
+            same = [one for one in kept if one.shape == output.shape and torch.equal(one, output)]
+            kept.append(output)
+            return same[0] if same else output
+
+        return pytree.tree_map_only(torch.Tensor, merged, compiled(*args, **kwargs))
+
+    return called
+
+
+@around("aot_autograd.mutation.through_expanded_view")
+def outputs_off_by_rounding(compiled: Compiled) -> Compiled:
+    """Floating-point outputs go through half precision and back, one thousandth added."""
+
+    def rounded(output: torch.Tensor) -> torch.Tensor:
+        return (output * 1.001).half().to(output.dtype) if output.is_floating_point() else output
+
+    return _on_outputs(compiled, rounded)
+
+
+@around("duplicate_arguments.guards.same_tensor_twice")
+def first_result_again(compiled: Compiled) -> Compiled:
+    """Every call returns what the first one returned."""
+    results: list[Any] = []
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        results.append(compiled(*args, **kwargs))
+        return results[0]
+
+    return called
+
+
+@around("aot_autograd.mutation.through_expanded_view")
+def gradients_scaled(compiled: Compiled) -> Compiled:
+    """Gradients that flow back through an output are doubled."""
+
+    def scaled(output: torch.Tensor) -> torch.Tensor:
+        if output.requires_grad:
+            output.register_hook(lambda gradient: gradient * 2)  # type: ignore[no-untyped-call]
+        return output
+
+    return _on_outputs(compiled, scaled)
+
+
+@around("aot_autograd.mutation.through_expanded_view")
+def gradients_zero_for_none(compiled: Compiled) -> Compiled:
+    """An argument without a gradient of its own gets one of zeros."""
+
+    def zeroed(tensors: list[torch.Tensor]) -> Iterator[None]:
+        yield
+        for tensor in tensors:
+            if tensor.is_leaf and not tensor.requires_grad and tensor.is_floating_point():
+                tensor.grad = torch.zeros_like(tensor)
+
+    return _with_arguments(compiled, zeroed)
+
+
+@around("aot_autograd.errors.set_on_leaf")
+def exception_swallowed(compiled: Compiled) -> Compiled:
+    """A call that raises returns None."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compiled(*args, **kwargs)
+        except Exception:
+            return None
+
+    return called
+
+
+@around("aot_autograd.errors.set_on_leaf")
+def exception_renamed(compiled: Compiled) -> Compiled:
+    """Whatever a call raises comes out as a TypeError."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compiled(*args, **kwargs)
+        except Exception as error:
+            raise TypeError(str(error)) from None
+
+    return called
+
+
+@around("aot_autograd.grad_mode.change_outlives_call")
+def grad_mode_put_back(compiled: Compiled) -> Compiled:
+    """Grad mode is after the call as it was before it, whatever the program does to it."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with torch.set_grad_enabled(torch.is_grad_enabled()):
+            return compiled(*args, **kwargs)
+
+    return called
+
+
+def _leaves_behind(compiled: Compiled, leak: Callable[[], Any]) -> Compiled:
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compiled(*args, **kwargs)
+        finally:
+            leak()
+
+    return called
+
+
+@around("aot_autograd.mutation.leaf_under_no_grad")
+def grad_mode_leaked(compiled: Compiled) -> Compiled:
+    """Grad mode is off after every call."""
+    return _leaves_behind(compiled, lambda: torch.set_grad_enabled(False))
+
+
+@around("aot_autograd.mutation.writeback")
+def default_dtype_leaked(compiled: Compiled) -> Compiled:
+    """The default dtype is float64 after every call."""
+    return _leaves_behind(compiled, lambda: torch.set_default_dtype(torch.float64))
+
+
+@around("aot_autograd.mutation.writeback")
+def autocast_leaked(compiled: Compiled) -> Compiled:
+    """Autocast on the CPU is on after every call."""
+    return _leaves_behind(compiled, lambda: torch.set_autocast_enabled("cpu", True))
+
+
+@around("aot_autograd.mutation.writeback")
+def random_numbers_drawn(compiled: Compiled) -> Compiled:
+    """Every call draws one random number, so that the generator is not where eager leaves it."""
+    return _leaves_behind(compiled, lambda: torch.rand(()))
+
+
+@around("freezing.folding.random", base="inductor")
+def seed_reset(compiled: Compiled) -> Compiled:
+    """Every call starts from the same seed, so that it draws the same numbers again."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        torch.manual_seed(0)
+        return compiled(*args, **kwargs)
+
+    return called
