@@ -7,6 +7,7 @@ everything back when it ends.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ class Recorder:
     recompiles: list[str] = field(default_factory=list)
     #: One canonical text per graph break.
     graph_breaks: list[str] = field(default_factory=list)
+    #: How many guards of each kind each compilation has.
+    guards: list[Counter[str]] = field(default_factory=list)
     #: Inductor's graphs after post-grad passes and freezing.
     lowered: list[Graph] = field(default_factory=list)
     #: One line per sequence number of a backward function, where the program is profiled.
@@ -58,7 +61,7 @@ def recording(recorder: Recorder, *, lowered: bool = False) -> Iterator[Recorder
     the caches of whole graphs are off, because a graph that comes from a cache is lowered nowhere.
     """
     with ExitStack() as stack:
-        stack.enter_context(trace_listener(recorder.recompiles, recorder.graph_breaks))
+        stack.enter_context(trace_listener(recorder.recompiles, recorder.graph_breaks, recorder.guards))
         stack.enter_context(_compile_clock(recorder))
         if lowered:
             stack.enter_context(graph_caches_off())

@@ -155,6 +155,40 @@ def manifest(check: Annotated[bool, typer.Option("--check", help="Fail when the 
 
 
 @app.command()
+def explore(
+    stack: Annotated[list[str] | None, typer.Option(help="Stack; default: aot_eager.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    minutes: Annotated[float | None, typer.Option(help="How long to search.")] = None,
+    examples: Annotated[int | None, typer.Option(min=1, help="How many programs to try; default: 1000.")] = None,
+    seed: Annotated[int, typer.Option(help="Another seed draws other programs.")] = 0,
+    results: Annotated[str, typer.Option(help="Folder for the results.")] = "results",
+    database: Annotated[str, typer.Option(help="Folder, or redis://host/n, where failing examples are kept.")] = "",
+    workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "auto",
+    known_failures: Annotated[list[str] | None, typer.Option(help="A ledger of your own, beside the shipped.")] = None,
+) -> None:
+    """Search generated programs for what differs from eager; exit status 1 when something does that no ledger knows."""
+    check_run(workers=workers, ledgers=known_failures or [])
+    from conformance.devices import resolve as resolve_devices
+    from conformance.generate.campaign import explore as search
+
+    [one_device] = resolve_devices([device])
+    found = 0
+    for name in stack or ["aot_eager"]:
+        found += search(
+            name,
+            one_device,
+            Path(results) / name.replace(":", ".") if len(stack or []) > 1 else Path(results),
+            examples=examples or (None if minutes else 1000),
+            minutes=minutes,
+            seed=seed,
+            database=database,
+            workers=0 if not workers.isdecimal() else int(workers),
+            ledgers=[Path(file) for file in known_failures or []],
+        )
+    raise typer.Exit(1 if found else 0)
+
+
+@app.command()
 def mutants(
     area: Annotated[list[str] | None, typer.Option(help="Only mutants that break a clause of this area.")] = None,
     mutant: Annotated[list[str] | None, typer.Option(help="Only this mutant.")] = None,

@@ -57,6 +57,8 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
     failure = _failure(item, error) if error is not None else None
     outcome, reason = verdict(failure, item.conformance_entry)
     divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, scripts)
+    if outcome == "pass":
+        reason = "; ".join(dict.fromkeys(f"saw {run.saw}" for run in _runs(item) if run.saw))
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence)
     if outcome == "known_failure":
         report.outcome, report.wasxfail = "skipped", reason
@@ -80,7 +82,6 @@ def _failure(item: Any, error: BaseException) -> Failure:
 
 
 def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> CaseResult:
-    bound = getattr(item, "funcargs", {}).get("stack")
     return result(
         item.conformance_case_id,
         item.conformance_target,
@@ -88,9 +89,14 @@ def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> Cas
         reason,
         clause=getattr(item.function, "conformance_clause", None),
         seconds=call.duration,
-        runs=[run.record() for run in bound.runs] if bound is not None else [],
+        runs=[run.record() for run in _runs(item)],
         **more,
     )
+
+
+def _runs(item: Any) -> list[Any]:
+    bound = getattr(item, "funcargs", {}).get("stack")
+    return bound.runs if bound is not None else []
 
 
 def _aids(

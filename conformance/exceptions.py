@@ -49,6 +49,13 @@ def _members(error: BaseException | None) -> Iterator[BaseException]:
         pending += [getattr(member, "inner_exception", None), member.__cause__, member.__context__]
 
 
+def innermost(error: BaseException) -> BaseException:
+    """The error under those in which Dynamo and the compilers behind it wrap what they raise."""
+    while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
+        error = inner
+    return error
+
+
 def first_line(error: BaseException) -> str:
     """What an exception says, in one line; empty where it says nothing."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")

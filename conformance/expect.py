@@ -9,6 +9,7 @@ one of them must apply to the running torch: `open_case` checks that when the ca
 from __future__ import annotations
 
 import difflib
+import linecache
 import os
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ import torch
 from packaging.version import InvalidVersion, Version
 
 ACCEPT_VARIABLE = "EXPECTTEST_ACCEPT"
+QUOTES = '"""'
 
 
 class ExpectationMismatch(AssertionError):
@@ -97,7 +99,9 @@ class Expected(str):
 def expected(literal: str) -> Expected:
     """A row's own text, as one triple-quoted literal on one line: the lines of a longer text joined by `; `."""
     row = Expected(literal)
-    row.place = _place(sys._getframe(1))
+    file, line = _place(sys._getframe(1))
+    # A formatter may have put a long literal on the line after the call's.
+    row.place = file, line if QUOTES in linecache.getline(file, line) else line + 1
     return row
 
 

@@ -9,6 +9,7 @@ from conformance.capture import front_end_graphs
 from conformance.graphs import Graphs
 from conformance.observe import run_backward
 from conformance.programs import Calls, Program, build_calls
+from conformance.stacks.exported import exported
 from conformance.surroundings import global_state_restored
 from conformance.watched import Watched
 
@@ -26,7 +27,7 @@ def front_end(
         with patch:
             return _trace(program, calls, device)
     gradients = (program.inference, program.backward, program.tangent)
-    options = (program.dynamic, program.fullgraph, *gradients)
+    options = (program.dynamic, program.fullgraph, program.export, *gradients)
     key = (program.function, program.make, *options, calls, device)
     try:
         traced = _TRACED.get(key)
@@ -39,7 +40,7 @@ def front_end(
 
 
 def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
-    with global_state_restored():
+    with global_state_restored(), program.within():
         built = program.build(device)
         watched = Watched(built)
         sequence = build_calls(calls, device)
@@ -53,7 +54,7 @@ def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
         try:
             with program.grad_mode():
                 return front_end_graphs(
-                    built,
+                    exported(program, calls, device, built) if program.export else built,
                     [call.args for call in sequence],
                     dynamic=program.dynamic,
                     fullgraph=program.fullgraph,

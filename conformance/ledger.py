@@ -23,11 +23,28 @@ STAGES = ("call", "backward", "follow_up", "compile_behaviour", "expectation", "
 UNREPORTED = "unreported"
 
 _REQUIRED = ("case", "device", "torch", "stage", "reason", "link")
+_SIGNATURE = ("signature", "device", "torch", "reason", "link")
 _OPTIONAL = ("observables", "exception", "script")
 
 
 class LedgerError(ValueError):
     """A ledger that cannot be used; the message is one line that names the file and the entry."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One known way in which generated programs differ; `conformance explore` prints it with every finding."""
+
+    signature: str
+    device: str
+    torch: str
+    reason: str
+    link: str
+    script: str | None = None
+
+    def applies(self, device: str, torch_version: str) -> bool:
+        """Whether the entry is about this device and torch release."""
+        return self.device in ("*", device) and in_range(self.torch, torch_version)
 
 
 @dataclass(frozen=True)
@@ -70,45 +87,79 @@ def in_range(specifier: str, torch_version: str) -> bool:
 
 def load(path: str | Path) -> list[Entry]:
     """The entries of a ledger."""
+    return parse(_read(path), str(path))
+
+
+def load_signatures(path: str | Path) -> list[Signature]:
+    """What a ledger knows of generated programs."""
+    return parse_signatures(_read(path), str(path))
+
+
+def known_signatures(files: Iterable[str | Path], device: str, torch_version: str) -> dict[str, str]:
+    """Signature to reason, of these ledgers, on a device and torch release."""
+    return {
+        entry.signature: entry.reason
+        for file in files
+        for entry in load_signatures(file)
+        if entry.applies(device, torch_version)
+    }
+
+
+def _read(path: str | Path) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise LedgerError(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise LedgerError(f"{path}: cannot be read: {error}") from error
-    return parse(text, str(path))
 
 
 def parse(text: str, where: str) -> list[Entry]:
     """The entries in the text of a ledger; every mistake is one line."""
+    return [_entry(table, place) for table, place in _tables(text, where, "failure")]
+
+
+def parse_signatures(text: str, where: str) -> list[Signature]:
+    """The known signatures in the text of a ledger; every mistake is one line."""
+    found = []
+    for table, place in _tables(text, where, "signature"):
+        place = _checked(table, place, "signature", _SIGNATURE, ("script",))
+        _check_origin(table, place)
+        found.append(Signature(**table))
+    return found
+
+
+def _tables(text: str, where: str, kind: str) -> list[tuple[dict[str, Any], str]]:
+    """The tables of one kind, each with the words that name it in messages."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LedgerError(f"{where}: not TOML: {error}") from error
-    if unknown := sorted(set(document) - {"failure"}):
-        raise LedgerError(f"{where}: unknown table {', '.join(unknown)}; a ledger holds [[failure]] entries")
-    tables = document.get("failure", [])
+    if unknown := sorted(set(document) - {"failure", "signature"}):
+        raise LedgerError(
+            f"{where}: unknown table {', '.join(unknown)}; a ledger holds [[failure]] and [[signature]] entries"
+        )
+    tables = document.get(kind, [])
     if not isinstance(tables, list):
-        raise LedgerError(f"{where}: failure is not a list of entries; write [[failure]]")
-    return [_entry(table, f"{where}: failure {number}") for number, table in enumerate(tables, 1)]
+        raise LedgerError(f"{where}: {kind} is not a list of entries; write [[{kind}]]")
+    return [(table, f"{where}: {kind} {number}") for number, table in enumerate(tables, 1)]
 
 
-def _entry(table: dict[str, Any], where: str) -> Entry:
-    if missing := [key for key in _REQUIRED if key not in table]:
+def _checked(table: dict[str, Any], where: str, name: str, required: Collection[str], optional: Collection[str]) -> str:
+    """Refuse a table that lacks a key, has another or holds something but text; how messages call it from here on."""
+    if missing := [key for key in required if key not in table]:
         raise LedgerError(f"{where}: missing {', '.join(missing)}")
-    where = f"{where} ({table['case']})"
-    if unknown := sorted(set(table) - {*_REQUIRED, *_OPTIONAL}):
+    where = f"{where} ({table[name]})"
+    if unknown := sorted(set(table) - {*required, *optional}):
         raise LedgerError(f"{where}: unknown key {', '.join(unknown)}")
     for key in set(table) - {"observables"}:
         if not isinstance(table[key], str) or not table[key].strip():
             raise LedgerError(f"{where}: {key} is not a text")
-    observables = table.get("observables", [])
-    if not isinstance(observables, list) or not all(isinstance(name, str) and name for name in observables):
-        raise LedgerError(f"{where}: observables is not a list of texts")
-    if table["stage"] not in STAGES:
-        raise LedgerError(f"{where}: the stage {table['stage']!r} is not one of {', '.join(STAGES)}")
-    if bool(observables) == ("exception" in table):
-        raise LedgerError(f"{where}: needs the observables that differ or the exception that is raised, one of the two")
+    return where
+
+
+def _check_origin(table: dict[str, Any], where: str) -> None:
+    """Refuse a torch range that is none, and a failure that nobody can look up or see."""
     try:
         SpecifierSet(table["torch"])
     except InvalidSpecifier:
@@ -117,6 +168,18 @@ def _entry(table: dict[str, Any], where: str) -> Entry:
         raise LedgerError(f"{where}: an unreported failure needs a script that shows it")
     if table["link"] != UNREPORTED and not table["link"].startswith("https://"):
         raise LedgerError(f"{where}: the link is neither https://... nor {UNREPORTED!r}")
+
+
+def _entry(table: dict[str, Any], where: str) -> Entry:
+    where = _checked(table, where, "case", _REQUIRED, _OPTIONAL)
+    observables = table.get("observables", [])
+    if not isinstance(observables, list) or not all(isinstance(name, str) and name for name in observables):
+        raise LedgerError(f"{where}: observables is not a list of texts")
+    if table["stage"] not in STAGES:
+        raise LedgerError(f"{where}: the stage {table['stage']!r} is not one of {', '.join(STAGES)}")
+    if bool(observables) == ("exception" in table):
+        raise LedgerError(f"{where}: needs the observables that differ or the exception that is raised, one of the two")
+    _check_origin(table, where)
     return Entry(**{**table, "observables": frozenset(observables)})
 
 

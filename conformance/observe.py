@@ -68,7 +68,7 @@ def observe(
     """
     result = Observation()
     timings = result.timings
-    with global_state_restored():
+    with global_state_restored(), program.within():
         with _clock(timings, "build"), defined_memory(), during_build or nullcontext():
             built = program.build(device)
             sequence = build_calls(calls, device)

@@ -42,6 +42,7 @@ class Observer:
         self.hidden_leaves = leaves_behind(list(inputs.values()))
         inputs |= self._hidden()
         self.at_start = {name: _Start.of(tensor) for name, tensor in inputs.items()}
+        self._held = dict(inputs)
         self._versions = {name: version_of(tensor) for name, tensor in inputs.items()}
         self._values = {name: read(lambda tensor=tensor: value_of(tensor)) for name, tensor in inputs.items()}  # type: ignore[misc]
         self.mark_generators()
@@ -157,13 +158,15 @@ class Observer:
         for where, start in self.at_start.items():
             if where in now:
                 version, value = version_of(now[where]), facts[where, "value"]
-                if not isinstance(version, int):
+                if now[where] is not self._held[where]:
+                    facts[where, "version"] = "of another tensor"  # there is no earlier look to compare with
+                elif not isinstance(version, int):
                     facts[where, "version"] = version
                 elif version != self._versions[where]:
                     facts[where, "version"] = "moved"
                 else:
                     facts[where, "version"] = UNTRACKED if self._rewritten(where, value) else "not moved"
-                self._versions[where], self._values[where] = version, value
+                self._held[where], self._versions[where], self._values[where] = now[where], version, value
             if start.storage is None or start.address is None or start.address in seen:
                 continue
             seen.add(start.address)

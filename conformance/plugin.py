@@ -114,7 +114,8 @@ def stack(conformance_target: Target, device: str, request: pytest.FixtureReques
     """The stack under test on the device: `run` a program, `minify` a failing one."""
     session = request.config.stash[SESSION]
     area = area_of(request.node.conformance_case_id)
-    return BoundStack(session.stacks[conformance_target.stack], device, area)
+    known = session.ledgers.signatures(conformance_target) if area == "generated" else frozenset()
+    return BoundStack(session.stacks[conformance_target.stack], device, area, known)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,7 +15,7 @@ _BACKWARD = re.compile(r"(\w+)Backward\d*")
 def profiled(lines: list[str]) -> Iterator[None]:
     """Profile what runs inside, and add a line for each sequence number that a backward function had.
 
-    The numbers count from 0, without gaps: where a thread starts to count, and what it counted before, says nothing.
+    The numbers count from 0, without gaps: where a thread starts to count says nothing, nor what eager computed.
     """
     with profile(activities=[ProfilerActivity.CPU]) as profiler:
         yield

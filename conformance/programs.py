@@ -16,6 +16,8 @@ from typing import Any
 import torch
 
 SEED = 0
+#: What a program can be exported by, as users call it.
+EXPORTERS = ("torch.export.export", "torch._dynamo.export")
 
 
 class ProgramError(ValueError):
@@ -104,6 +106,9 @@ class Program:
     the last call and the backward, on the last call's arguments and outputs, and what it returns is compared.
     ``inference`` is True (``no_grad``) or ``"inference_mode"``; ``backward=False`` leaves the backward out;
     ``backward(outputs)``, given every call's outputs in order, is run instead of the oracle's own.
+    ``export`` names an exporter: the stack compiles what that makes of the program, eager runs the program itself.
+    ``cut_before`` names an operator: the stack compiles each captured graph as two, cut before that operator.
+    ``within()`` is a context in which each side is built and run: the registration of an operator, for instance.
     ``profiled`` runs the stack's side, its compilation included, under the profiler.
     ``marked`` runs the backward with the hooks by which AOTAutograd marks what it traces; ``joint_export`` hands the
     stack's backend what the simple export makes of the graph.
@@ -122,12 +127,17 @@ class Program:
     dynamic: bool | None = None
     fullgraph: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)
+    export: str = ""
+    cut_before: str = ""
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext
 
     def __post_init__(self) -> None:
         if (self.function is None) == (self.make is None):
             raise ProgramError("a Program takes either function=... or make=..., not both and not neither")
         if self.inference not in (False, True, "no_grad", "inference_mode"):
             raise ProgramError(f"inference is True, 'no_grad' or 'inference_mode', not {self.inference!r}")
+        if self.export not in ("", *EXPORTERS):
+            raise ProgramError(f"export is one of {', '.join(EXPORTERS)}, not {self.export!r}")
 
     @property
     def name(self) -> str:

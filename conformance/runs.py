@@ -20,8 +20,9 @@ from conformance.profiles import profiled
 from conformance.programs import Calls, Program
 from conformance.reference import reference
 from conformance.results import Discrepancy
-from conformance.shown import ConformanceFailure, Shown, error_text
+from conformance.shown import ConformanceFailure, NotApplicableExpectation, Shown, error_text
 from conformance.stacks import Stack, resolve
+from conformance.stacks.exported import exported
 from conformance.stacks.joint_export import behind_joint_export
 from conformance.stacks.marks import marked
 from conformance.stacks.traces import traced
@@ -35,13 +36,24 @@ class Run(Shown):
     def __init__(self, stack: Stack, program: Program, calls: Calls, device: str) -> None:
         self.stack, self.program, self.calls, self.device = stack, program, calls, device
         self.recorder = Recorder()
+        #: Where two things are right (`or_limit`), which one the stack did.
+        self.saw = ""
+        self._limit_named = False
         self.refused = False
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 
     def _compiled(self, stack: Stack, recorder: Recorder) -> Observation:
         def compile(built: Callable[..., Any]) -> Callable[..., Any]:
-            return stack.compile(built, recorder, dynamic=self.program.dynamic, fullgraph=self.program.fullgraph)
+            if self.program.export and stack.compiles:
+                built = exported(self.program, self.calls, self.device, built)
+            return stack.compile(
+                built,
+                recorder,
+                dynamic=self.program.dynamic,
+                fullgraph=self.program.fullgraph,
+                cut_before=self.program.cut_before,
+            )
 
         program = marked(self.program, recorder.marks) if self.program.marked else self.program
         stack = behind_joint_export(stack, recorder.exported) if program.joint_export else stack
@@ -61,11 +73,14 @@ class Run(Shown):
         self.eager.timings["compare"] = self.eager.timings.get("compare", 0.0) + time.perf_counter() - started
         return compared
 
-    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None, or_refuses: str = "") -> None:
+    def assert_matches_eager(
+        self, allowing: Mapping[str, str] | None = None, *, or_limit: bool = False, or_refuses: str = ""
+    ) -> None:
         """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason.
 
-        A place that is named (``globals['module']``) stands for everything below it. ``or_refuses`` begins the
-        RuntimeError by which a stack may refuse, as its documentation says, what eager does: see `refusal`.
+        A place that is named (``globals['module']``) stands for everything below it. With ``or_limit`` the stack may
+        raise where eager does not, as `limit` expects it to; ``saw`` tells which of the two it did. ``or_refuses``
+        begins the RuntimeError by which a stack may refuse, as its documentation says, what eager does: see `refusal`.
         """
         if or_refuses and self._refuses(or_refuses):
             self.refused = True
@@ -75,6 +90,12 @@ class Run(Shown):
             if not reason.strip():
                 raise ValueError(f"allowing {name!r} needs a reason")
         left = [found for found in self.comparison.discrepancies if not _covered(found.name, allowed)]
+        if or_limit:
+            if not self._limit_named:
+                raise ValueError("or_limit needs run.limit.expect(...) before it: the message is part of the limit")
+            reached = self._raises_alone and [found.name for found in left] == ["exception"]
+            left = [] if reached else left
+            self.saw = f"a documented limit: {self.error}" if reached else "what eager does, past a documented limit"
         if left:
             lines = "\n".join(f"  {found}" for found in left)
             raise ConformanceFailure(
@@ -121,6 +142,19 @@ class Run(Shown):
                 discrepancies=wrong,
                 run=self,
             )
+
+    @property
+    def _raises_alone(self) -> bool:
+        return self.eager.raised is None and self.compiled.raised is not None
+
+    @property
+    def limit(self) -> Any:
+        """What the stack raised where eager raises nothing; nothing is expected of a stack that does what eager does.
+
+        For limits that torch documents: they are no promise, so either is right, and a third thing is not.
+        """
+        self._limit_named = True
+        return self.error if self._raises_alone else NotApplicableExpectation()
 
     @property
     def joint(self) -> Graphs:
@@ -184,9 +218,12 @@ class Run(Shown):
 class BoundStack:
     """A stack on a device: what the `stack` fixture gives a case."""
 
-    def __init__(self, stack: Stack, device: str, area: str = "") -> None:
+    def __init__(
+        self, stack: Stack, device: str, area: str = "", known_signatures: frozenset[str] = frozenset()
+    ) -> None:
         self.stack = stack.in_area(area)
         self.device = device
+        self.known_signatures = known_signatures
         self.runs: list[Run] = []
 
     @property

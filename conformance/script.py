@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
+import contextlib
 import platform
-import sys
 from collections.abc import Iterable
 from importlib import resources
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jinja2
@@ -17,31 +13,34 @@ import torch
 
 from conformance.programs import CallSequence, Program, TensorRecipe
 from conformance.runs import Run
+from conformance.sources import ScriptError, name_of, source_of
 from conformance.stacks.base import BASE_CONFIG
 
 #: The script compares floats with eager itself, since a reference would need this project: units of last place.
 ULPS = 256
-
-
-class ScriptError(ValueError):
-    """No script can be written; the message says why in one line."""
+#: How a script exports what eager runs as it is.
+EXPORTS = {
+    "torch.export.export": "torch.export.export(program, arguments).module()",
+    "torch._dynamo.export": "torch._dynamo.export(program, assume_static_by_default=True)(*arguments)[0]",
+}
 
 
 def script(run: Run, *, title: str, first_divergence: str | None = None) -> str:
     """The text of a script that runs both sides, prints what differs and exits 1, or prints `conforms`."""
     program = run.program
+    if program.cut_before:
+        raise ScriptError(f"graphs are cut before {program.cut_before}, and only this project does that")
     entry = program.function if program.function is not None else _made_by(program)
     calls = run.calls
     needed = [entry, *([] if isinstance(calls, CallSequence) else [calls])]
-    if program.after is not None:
-        needed.append(program.after)
-    source = _sources(needed)
+    needed += [step for step in (program.after, program.within) if step not in (None, contextlib.nullcontext)]
+    source = source_of(needed)
     if isinstance(calls, CallSequence):
         source += "\n\n\n" + _calls_source(calls)
     template = resources.files("conformance").joinpath("standalone.py.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    calls_name = "calls" if isinstance(calls, CallSequence) else _name(calls)
-    built = _name(entry)
+    calls_name = "calls" if isinstance(calls, CallSequence) else name_of(calls)
+    built = name_of(entry)
     if program.make is not None:
         built = f"{built}().to(DEVICE)" if isinstance(entry, type) else f"{built}(DEVICE)"
     return environment.from_string(template).render(
@@ -54,7 +53,9 @@ def script(run: Run, *, title: str, first_divergence: str | None = None) -> str:
         calls=f"{calls_name}(DEVICE)",
         inference=_inference(program),
         backward=program.runs_backward,
-        after=_name(program.after) if program.after is not None else "",
+        after=name_of(program.after) if program.after is not None else "",
+        export=EXPORTS[program.export] if program.export else "",
+        within="contextlib.nullcontext" if program.within is contextlib.nullcontext else name_of(program.within),
         ulps=ULPS,
     )
 
@@ -88,62 +89,6 @@ def _inference(program: Program) -> str:
 
 def _made_by(program: Program) -> Any:
     return getattr(program.make, "module_class", program.make)
-
-
-def _name(value: Any) -> str:
-    name: str = getattr(value, "__name__", "")
-    if not name.isidentifier() or "<locals>" in getattr(value, "__qualname__", ""):
-        raise ScriptError(f"{value!r} is not a function or class of its module's top level: no script can name it")
-    return name
-
-
-def _sources(needed: list[Any]) -> str:
-    """The top-level statements that the needed names reach, module by module, in their order."""
-    by_module: dict[str, set[str]] = {}
-    for one in needed:
-        by_module.setdefault(one.__module__, set()).add(_name(one))
-    return "\n\n\n".join(_reachable(sys.modules[module], names) for module, names in by_module.items())
-
-
-def _reachable(module: ModuleType, wanted: set[str]) -> str:
-    file = inspect.getsourcefile(module)
-    if file is None:
-        raise ScriptError(f"the source of {module.__name__} is not to be had")
-    text = Path(file).read_text(encoding="utf-8")
-    lines = text.splitlines()
-    statements = [(node, _bound(node), _used(node)) for node in ast.parse(text).body]
-    # Statements that only act (a library that defines an operator) are reached by no name.
-    taken = {index for index, (node, _, _) in enumerate(statements) if _acts(node)}
-    pending = set(wanted).union(*(statements[index][2] for index in taken))
-    while pending:
-        name = pending.pop()
-        for index, (_, bound, used) in enumerate(statements):
-            if name in bound and index not in taken:
-                taken.add(index)
-                pending |= used
-    parts = []
-    for index in sorted(taken):
-        node = statements[index][0]
-        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
-        parts.append("\n".join(lines[first - 1 : node.end_lineno]))
-    return "\n\n".join(part for part in parts if part != "import torch" and not part.startswith("from conformance"))
-
-
-def _acts(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-
-
-def _bound(node: ast.stmt) -> set[str]:
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        # `@op.register_fake` is about `op`: whoever needs the operator needs the function
-        return {node.name}.union(*(_used(one) for one in node.decorator_list)) - {"torch", "pytest"}
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-
-
-def _used(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
 
 
 def _calls_source(calls: CallSequence) -> str:

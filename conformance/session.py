@@ -92,9 +92,16 @@ class KnownFailures:
     def __init__(self, root: Path | None, stacks: Iterable[str], own: Sequence[str]) -> None:
         self._own = [entry for path in own for entry in ledger.load(path)]
         self._shipped: dict[str, list[ledger.Entry]] = {}
+        self._files: dict[str, list[str | Path]] = {}
         for stack in stacks:
             file = root.parent / "known_failures" / f"{stack}.toml" if root is not None else None
-            self._shipped[stack] = ledger.load(file) if file is not None and file.is_file() else []
+            shipped = [file] if file is not None and file.is_file() else []
+            self._shipped[stack] = ledger.load(file) if file is not None and shipped else []
+            self._files[stack] = [*own, *shipped]
+
+    def signatures(self, target: Target) -> frozenset[str]:
+        """The ways in which generated programs are known to differ on a target and the running torch."""
+        return frozenset(ledger.known_signatures(self._files[target.stack], target.device, torch.__version__))
 
     def entry(self, case: str, target: Target) -> ledger.Entry | None:
         """The entry about a case on a target and the running torch."""

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from conformance.capture import Recorder
-from conformance.exceptions import canonical_message, first_line
+from conformance.exceptions import canonical_message, first_line, innermost
 from conformance.expect import Expectable
 from conformance.graphs import Graphs
+from conformance.guards import Guards
 from conformance.observation import Observation
 from conformance.results import Discrepancy
 from conformance.stacks import Stack
@@ -84,6 +85,11 @@ class Shown:
         return Expectable("recompiles", text) if self.stack.compiles else NotApplicableExpectation()
 
     @cached_property
+    def guards(self) -> Any:
+        """How many guards each compilation has, by what they check."""
+        return Guards(self.recorder.guards) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
     def graph_breaks(self) -> Any:
         """One canonical reason a line, in the order of the graph breaks."""
         text = "\n".join(self.recorder.graph_breaks) or "(no graph break)"
@@ -126,9 +132,8 @@ class Shown:
 
 
 def error_text(observation: Observation) -> str:
+    """What was raised: its type and the first line of its innermost message, in canonical words."""
     if observation.raised is None:
         return "(nothing raised)"
-    error: BaseException = observation.raised.error
-    while isinstance(getattr(error, "inner_exception", None), BaseException):
-        error = error.inner_exception  # type: ignore[attr-defined]
+    error = innermost(observation.raised.error)
     return f"{type(error).__name__}: {canonical_message(first_line(error))}"

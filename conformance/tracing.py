@@ -1,13 +1,15 @@
-"""Listens to torch's structured trace for recompiles and graph breaks."""
+"""Listens to torch's structured trace for recompiles, graph breaks and guards."""
 
 from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from conformance.guards import count_guards
 from conformance.reasons import canonical_break, canonical_recompile
 
 _TRACE = logging.getLogger("torch.__trace")
@@ -16,8 +18,9 @@ _TRACE = logging.getLogger("torch.__trace")
 class _TraceHandler(logging.Handler):
     """Listens to torch's structured trace, the one record of graph breaks and reasons that all releases share."""
 
-    def __init__(self, recompiles: list[str], graph_breaks: list[str]) -> None:
+    def __init__(self, recompiles: list[str], graph_breaks: list[str], guards: list[Counter[str]]) -> None:
         super().__init__(logging.DEBUG)
+        self.guards = guards
         self.recompiles = recompiles
         self.graph_breaks = graph_breaks
         self.breaks: set[tuple[Any, ...]] = set()
@@ -27,6 +30,8 @@ class _TraceHandler(logging.Handler):
         artifact = metadata.get("artifact") if isinstance(metadata, dict) else None
         name = artifact.get("name") if isinstance(artifact, dict) else None
         payload = getattr(record, "payload", None)
+        if isinstance(metadata, dict) and "dynamo_cpp_guards_str" in metadata and isinstance(payload, str):
+            self.guards.append(count_guards(payload))
         if name is None or not isinstance(metadata, dict) or not isinstance(payload, str):
             return
         if name == "recompile_reasons":
@@ -51,9 +56,12 @@ def _reasons(payload: str) -> list[str]:
 
 
 @contextmanager
-def trace_listener(recompiles: list[str], graph_breaks: list[str]) -> Iterator[None]:
-    """Append the canonical reason of each recompile and graph break inside; the logger is put back afterwards."""
-    handler = _TraceHandler(recompiles, graph_breaks)
+def trace_listener(recompiles: list[str], graph_breaks: list[str], guards: list[Counter[str]]) -> Iterator[None]:
+    """Append the canonical reason of each recompile and graph break inside, and count the guards of each compilation.
+
+    The logger is put back afterwards.
+    """
+    handler = _TraceHandler(recompiles, graph_breaks, guards)
     level, propagate, disabled = _TRACE.level, _TRACE.propagate, _TRACE.disabled
     _TRACE.addHandler(handler)
     _TRACE.setLevel(logging.DEBUG)

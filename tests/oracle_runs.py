@@ -48,3 +48,14 @@ def calls_of(*build: Callable[[], tuple[Any, ...]]) -> Callable[[str], list[tupl
 def leaf(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """A leaf with small integers that requires grad."""
     return torch.arange(1.0, torch.Size(shape).numel() + 1).reshape(shape).to(dtype).requires_grad_()
+
+
+def _writes_are_lost(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*args: Any) -> Any:
+        return compiled(*(one.detach().clone() for one in args))
+
+    return called
+
+
+#: A stack that is quick and wrong: the program never sees the caller's tensors.
+WRITES_ARE_LOST = Wrapped("writes_are_lost", None, resolve("eager").capabilities, wrap=_writes_are_lost)

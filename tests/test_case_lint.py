@@ -134,7 +134,7 @@ def test_every_rule_has_a_broken_example() -> None:
 
 def test_a_parameter_may_be_expected() -> None:
     """Its row holds the literal."""
-    table = '("shape", "row"), [\n    ((3,), expected("""in0; return"""))\n]'
+    table = '("shape", "row"), [\n    ((3,), expected("""in0""")),\n    ((2,), expected(\n        """in1"""\n    )),\n]'
     source = GOOD.replace('"shape", [(3,), (2, 3)]', table).replace("device, shape", "device, shape, row")
     source = source.replace(EXPECTATION, "    run.forward.expect(row)\n")
 

@@ -34,7 +34,7 @@ class Repro(torch.nn.Module):
         return (a,)
 """
 FAIL = 'raise RuntimeError("relu does not run")'
-SEGFAULT = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+SEGFAULT = "import os, signal\ndef crash(): os.kill(os.getpid(), signal.SIGSEGV)\ncrash()"
 HANG = "import time; time.sleep(60)"
 
 
@@ -136,10 +136,10 @@ def test_a_broken_stage_is_named(
 
 @pytest.mark.parametrize("stage", ["program", "launcher", "repro"])
 def test_a_segfault_is_named(run: Callable[..., MinifierRun], stage: str) -> None:
-    """A crash is the failure of its stage, and leaves the suite running."""
+    """A crash is the failure of its stage, says which function crashed, and leaves the suite running."""
     found = run(**{stage: SEGFAULT})
     assert found.stage(stage).ending == "killed by SIGSEGV"
-    with pytest.raises(MinifierFailure, match=f"{stage}: expected .*, got killed by SIGSEGV"):
+    with pytest.raises(MinifierFailure, match=rf"{stage}: expected .*, got killed by SIGSEGV in crash \(\w+/\w+\.py"):
         found.assert_minified()
 
 
@@ -161,6 +161,29 @@ open({str(pids)!r}, "w").write(" ".join(map(str, [os.getpid(), *(child.pid for c
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) == 3
     assert gone(lambda: any(map(alive, started)))
+
+
+def test_a_crash_before_the_launcher_is_written_is_named(run: Callable[..., MinifierRun]) -> None:
+    """What is missing is the launcher; why, is said."""
+    found = run(program=SEGFAULT, launcher_written=False)
+    with pytest.raises(MinifierFailure, match=r"program: expected an exception, got killed by SIGSEGV in crash"):
+        found.assert_minified()
+    with pytest.raises(MinifierFailure, match=r"write minifier_launcher\.py, got nothing \(killed by SIGSEGV in crash"):
+        found.stage("launcher")
+
+
+def test_stages_in_fresh_interpreters(
+    run: Callable[..., MinifierRun], server: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one variable set no stage is a fork with everything imported, and what they do is found alike."""
+    look = "import sys; print('IMPORTED', 'torch._inductor.compile_fx' in sys.modules)"
+    assert "IMPORTED True" in run(program=f"{look}\n{FAIL}", launcher_written=False).stage("program").output
+    monkeypatch.setitem(server.environment, "CONFORMANCE_MINIFY_FRESH", "1")
+    found = run(program=f"{look}\n{FAIL}", launcher=SEGFAULT, seconds=60)
+    assert "IMPORTED False" in found.stage("program").output
+    assert str(found.stage("program").reason) == str(found.stage("repro").reason) == "RuntimeError: relu does not run"
+    with pytest.raises(MinifierFailure, match="launcher: expected to pass, got killed by SIGSEGV in crash"):
+        found.assert_minified()
 
 
 def test_nothing_dumped(run: Callable[..., MinifierRun]) -> None:
@@ -242,6 +265,13 @@ def test_reasons_are_compared_without_places() -> None:
     )
     assert one.is_like(other)
     assert not one.is_like(Reason("CppCompileError", "no compiler was found on this machine"))
+    one, other = (
+        Reason("RuntimeError", f"Failed to import /tmp/{name}.py\nSyntaxError: invalid syntax ({name}.py, line 20)")
+        for name in ("ckvsz6o7yr7gtkbaqv2lhbjqw5x6mhzhcpcd", "c4pjv3wimxskdjyl2ezfbzcdu7hxqh3j4ray")
+    )
+    assert one.is_like(other)
+    assert str(one) == str(other) == "RuntimeError: Failed to import PATH: SyntaxError: invalid syntax (FILE, line N)"
+    assert not one.is_like(Reason("RuntimeError", "Failed to import /tmp/x.py\nOSError: no space left on the device"))
     assert not Reason("RuntimeError", "").is_like(Reason("ValueError", ""))
     assert Reason("AccuracyError", "Bad accuracy detected.").is_like(Reason("AccuracyError", "Dynamo failed"))
 

@@ -12,8 +12,17 @@ import torch
 from torch import fx
 
 from conformance.minify import compiler
-from conformance.minify.faults import Fault, FaultyBackend, InjectedCompileError, InjectedRuntimeError, UnknownFault
-from conformance.minify.scripts import Script, ScriptError, module_source, operations
+from conformance.minify.faults import (
+    Fault,
+    FaultyBackend,
+    InjectedCompileError,
+    InjectedRuntimeError,
+    UnknownFault,
+    dumps,
+    install,
+)
+from conformance.minify.scripts import Script, module_source, operations
+from conformance.sources import ScriptError
 
 
 def sine_of_relu(x: torch.Tensor) -> torch.Tensor:
@@ -48,8 +57,33 @@ def test_an_unknown_fault_says_what_there_is(text: str) -> None:
 def test_inductor_can_inject_only_what_it_has() -> None:
     """A fault that inductor cannot inject on a device is refused, not left out."""
     assert Fault.of("relu.accuracy").injected("cuda") == {"inductor.triton.inject_relu_bug_TESTING_ONLY": "accuracy"}
-    with pytest.raises(UnknownFault, match=r"cannot inject log1p\.accuracy into triton"):
-        Fault.of("log1p.accuracy").injected("cuda")
+    with pytest.raises(UnknownFault, match=r"cannot inject log1p\.compile_error into triton"):
+        Fault.of("log1p.compile_error").injected("cuda")
+
+
+def test_what_inductor_cannot_inject_is_patched() -> None:
+    """A wrong log1p exists in generated C++ by configuration, in generated Triton by a patch."""
+    fault = Fault.of("log1p.accuracy")
+    assert fault.injected("cpu") == {"inductor.cpp.inject_log1p_bug_TESTING_ONLY": "accuracy"}
+    assert (fault.patches("cpu"), fault.injected("cuda")) == ([], {})
+    assert fault.patches("cuda") == ["conformance.minify.faults:wrong_log1p_in_triton"]
+
+
+class Patched:
+    """Stands for a module that a patch changes."""
+
+    times = 0
+
+    @classmethod
+    def once_more(cls) -> None:
+        cls.times += 1
+
+
+def test_patches_are_found_by_their_names() -> None:
+    """A child calls each function that the order of the run names, attributes of attributes included."""
+    before = Patched.times
+    install(dumps(None, [f"{__name__}:Patched.once_more"] * 2))
+    assert Patched.times == before + 2
 
 
 @pytest.mark.parametrize("program", [sine_of_relu, Module()], ids=["function", "method"])
@@ -88,7 +122,7 @@ def test_a_script_can_be_run_by_a_person(tmp_path: Path) -> None:
 
 def test_a_script_needs_source() -> None:
     """A lambda, or an unknown stage, is refused in one line."""
-    with pytest.raises(ScriptError, match="not a plain function or class at module level"):
+    with pytest.raises(ScriptError, match="not a function or class of its module's top level"):
         Script(lambda x: x, row, "cpu", "eager").text(Path("debug"))
     with pytest.raises(ScriptError, match="after='lowering' is not one of dynamo, aot, aot_inductor"):
         Script(sine, row, "cpu", "eager", after="lowering").text(Path("debug"))
@@ -119,7 +153,7 @@ mod = Repro()
 
 
 def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
-    """The same source and flags are compiled once, comments and places apart; what fails is compiled again."""
+    """The same sources and flags are built once, comments and places apart; what fails is built again."""
     real, log = tmp_path / "real" / "g++", tmp_path / "log"
     real.parent.mkdir()
     real.write_text(f'#!/bin/sh\necho "$@" >> {log}\ncase "$*" in *bad*) exit 1;; esac\necho built > "$4"\n')
@@ -128,9 +162,9 @@ def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
     place.mkdir()
     found = compiler.install(place, {"PATH": f"{real.parent}:/usr/bin:/bin"})
 
-    def build(source: str, text: str, target: str) -> int:
+    def build(source: str, text: str, target: str, step: str = "-c") -> int:
         (tmp_path / source).write_text(text)
-        order = ["g++", str(tmp_path / source), "-c", "-o", str(tmp_path / target)]
+        order = ["g++", str(tmp_path / source), step, "-o", str(tmp_path / target)]
         return subprocess.run(order, env=found).returncode
 
     assert build("a.cpp", "// one\nint x;\n", "a.o") == build("b.cpp", "\n// two\nint x;\n", "b.o") == 0
@@ -139,6 +173,12 @@ def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
     assert build("c.cpp", "int y;\n", "c.o") == 0
     assert build("bad.cpp", "int\n", "d.o") == build("bad.cpp", "int\n", "d.o") == 1
     assert len(log.read_text().splitlines()) == 4
+    assert build("e.hpp", "int z;\n", "e.i", "-E") == build("f.hpp", "int z;\n", "f.i", "-E") == 0
+    assert build("g.o", "object", "g.so", "-shared") == build("h.o", "object", "h.so", "-shared") == 0
+    assert (tmp_path / "h.so").read_text() == "built\n"
+    assert len(log.read_text().splitlines()) == 6
+    assert build("h.o", "another object", "h.so", "-shared") == 0
+    assert len(log.read_text().splitlines()) == 7
 
 
 def test_a_chosen_compiler_is_left_alone(tmp_path: Path) -> None:

@@ -96,6 +96,13 @@ def test_a_defect_sits_around_the_callable_in_the_graph_or_in_torch() -> None:
     assert _doubled_differs(BoundStack(resolve("aot_eager"), "cpu")) == []
 
 
+def test_a_defect_of_the_minifier_is_named_for_its_processes() -> None:
+    """What a mutant of the minifier patches, it patches in the processes of the stages, found by name there."""
+    mutant = all_mutants()["launcher_not_written"]
+    assert mutant.minifiable().patches == ("conformance.mutants.minifier:launcher_not_written.in_stages",)
+    assert resolve("aot_eager").minifiable().patches == ()
+
+
 def test_unknown_names_are_refused() -> None:
     """An unknown mutant, and an area without one, are one line that says what exists."""
     with pytest.raises(UsageError, match=r"unknown mutant 'outputs_clone'.*outputs_cloned"):

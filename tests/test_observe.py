@@ -16,7 +16,7 @@ import torch
 from oracle_runs import calls_of, leaf, on, reported, wrapped
 
 from conformance.observe import observe
-from conformance.programs import Program
+from conformance.programs import Program, call
 
 SEEN: dict[str, Any] = {"calls": [], "nested": {"last": None}}
 WEIGHT = torch.ones(3, requires_grad=True)
@@ -371,6 +371,30 @@ def test_a_write_that_hides_from_the_version_counter_is_reported() -> None:
         return [(x,), (x,)]
 
     assert reported(wrapped(hidden).run(add, twice)) == ["calls[0].arguments[0].version"]
+
+
+def test_a_tensor_that_took_the_place_of_another_has_no_version_to_compare() -> None:
+    """A step that puts another tensor in an attribute is no write to it, however often the first one was written."""
+
+    class Held(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("state", torch.zeros(2))
+
+        def forward(self, x):
+            self.state.add_(x)
+            self.state.mul_(2)
+            return self.state * x
+
+    def replaced(device: str) -> list[Any]:
+        other = torch.ones(2)
+
+        def put(module: Any) -> None:
+            module.state = other
+
+        return [(torch.ones(2),), call(torch.ones(2), before=put)]
+
+    assert reported(on("aot_eager").run(Held, replaced)) == []
 
 
 def test_gradients_of_leaves_that_are_no_arguments_are_compared() -> None:

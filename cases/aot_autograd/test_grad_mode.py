@@ -11,13 +11,51 @@ def turn_grad_off(x):
     return y.clone(), y
 
 
+def restore_grad_mode(parameter, y):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    parameter.add_(y)
+    unseen = parameter * 2
+    torch.set_grad_enabled(before)
+    return y, unseen, parameter * y
+
+
 def add(x, y):
     return x + y
+
+
+def parameter_and_tensor(device):
+    return [(torch.nn.Parameter(torch.arange(4.0, device=device)), torch.ones(4, device=device))]
 
 
 def set_other_memory(x):
     x.set_(torch.ones(2))
     return x
+
+
+@needs("training", "input_mutation")
+@clause("aot_autograd.grad_mode.restored")
+def test_grad_mode_is_restored(stack, device):
+    """Grad mode that the program turned off and on again is on after the call, and what was computed then has gradients."""
+    run = stack.run(restore_grad_mode, parameter_and_tensor)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect("""\
+in0: f32[4]
+in1: f32[4]
+add: f32[4] = aten.add(in0, in1)
+mul: f32[4] = aten.mul(add, 2)
+mul_1: f32[4] = aten.mul(add, in1)
+copy_(in0, add)
+return (mul, mul_1, in1)
+""")
+    run.backward.expect("""\
+in0: f32[4]
+in1: f32[4]
+mul: f32[4] = aten.mul(in1, in0)
+return (mul, None)
+""")
 
 
 @clause("aot_autograd.grad_mode.change_outlives_call")

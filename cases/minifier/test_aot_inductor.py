@@ -15,9 +15,13 @@ class LinearReluSigmoid(torch.nn.Module):
         return torch.sigmoid(torch.relu(self.fc1(x)))
 
 
-class WeightByKeyword(torch.nn.Module):
-    def forward(self, inputs, *, weight):
-        return torch.sigmoid(torch.relu(torch.nn.functional.linear(inputs["x"], weight)))
+class BiasByKeyword(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(16, 10))
+
+    def forward(self, inputs, *, bias):
+        return torch.sigmoid(torch.relu(torch.nn.functional.linear(inputs["x"], self.weight, bias)))
 
 
 def rows(device):
@@ -28,8 +32,8 @@ def rows_in_a_dict(device):
     return [({"x": torch.randn(8, 10, device=device)},)]
 
 
-def weight(device):
-    return {"weight": torch.randn(16, 10, device=device)}
+def bias(device):
+    return {"bias": torch.randn(16, device=device)}
 
 
 @pytest.mark.parametrize("fault", ["compile_error", "accuracy"])
@@ -52,9 +56,9 @@ return (relu,)
 def test_nested_and_keyword_inputs(stack, device):
     """Inputs in a dict and by keyword do not keep the exported program from being minified."""
     run = stack.minify(
-        WeightByKeyword,
+        BiasByKeyword,
         rows_in_a_dict,
-        keywords=weight,
+        keywords=bias,
         device=device,
         after="aot_inductor",
         fault="relu.accuracy",

@@ -6,11 +6,11 @@ from conformance import clause, needs
 
 
 def block_diagonal(*blocks):
-    return torch.block_diag(*blocks).sin()
+    return torch.block_diag(*blocks)
 
 
-def sine_of_relu(x):
-    return torch.sin(torch.relu(x))
+def relu(x):
+    return torch.relu(x)
 
 
 def odd_strides(device):
@@ -59,7 +59,7 @@ float32[4] strides [2], offset 2, total 20
 @clause("minifier.repro.inputs")
 def test_memory_format(stack, device):
     """An input in channels_last keeps its strides."""
-    run = stack.minify(sine_of_relu, channels_last, device=device, fault="relu.runtime_error")
+    run = stack.minify(relu, channels_last, device=device, fault="relu.runtime_error")
 
     run.assert_minified()
     run.inputs.expect("""float32[1, 2, 3, 4] strides [24, 1, 8, 2], total 276""")

@@ -105,13 +105,18 @@ def bare_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
 
 
 def row_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
-    """Accepting rewrites the first triple-quoted literal of the line that `expected(...)` begins on, and no other."""
+    """Accepting rewrites the first triple-quoted literal on the line of `expected(...)` or the next, and no other."""
+    lines = file.source.splitlines()
     for call in ast.walk(file.tree):
         if isinstance(call, ast.Call) and dotted(call.func) == "expected":
-            line = file.source.splitlines()[call.lineno - 1]
             literal = call.args[0] if len(call.args) == 1 else None
-            segment = (ast.get_source_segment(file.source, literal) or "") if isinstance(literal, ast.Constant) else ""
-            if "\n" in segment or not TRIPLE_QUOTED.match(segment) or len(TRIPLE_QUOTED.findall(line)) != 2:
+            if (
+                not isinstance(literal, ast.Constant)
+                or literal.end_lineno != literal.lineno
+                or literal.lineno - call.lineno not in (0, 1)
+                or not TRIPLE_QUOTED.match(ast.get_source_segment(file.source, literal) or "")
+                or len(TRIPLE_QUOTED.findall(lines[literal.lineno - 1])) != 2
+            ):
                 yield call.lineno, "give expected(...) exactly one triple-quoted literal, on a line of its own row"
 
 

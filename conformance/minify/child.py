@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import gc
 import importlib
+import inspect
 import json
 import os
 import resource
@@ -16,8 +18,12 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conformance.exceptions import innermost
+
 RECORD = "CONFORMANCE_MINIFY_RECORD"
 FAULT = "CONFORMANCE_MINIFY_FAULT"
+#: Set to anything, every stage gets a fresh interpreter: where it fails alike, no fork is to blame.
+FRESH = "CONFORMANCE_MINIFY_FRESH"
 MODULES = (
     "torch",
     "torch._dynamo",
@@ -41,6 +47,14 @@ FIRST_COMPILE = (
     "torch._inductor.fx_passes.mkldnn_fusion",
     "torch._inductor.fx_passes.pad_mm",
     "torch._inductor.hooks",
+    "torch._inductor.bounds",
+    "torch._inductor.codegen.cpp_wrapper_cpu_array_ref",
+    "torch._inductor.codegen.cpp_wrapper_gpu",
+    "torch._inductor.codegen.cuda_combined_scheduling",
+    "torch._inductor.codegen.halide",
+    "torch._inductor.codegen.wrapper_fxir",
+    "torch.distributed.tensor.experimental",
+    "torch.fx.experimental.validator",
 )
 
 
@@ -51,7 +65,30 @@ def import_torch() -> None:
     for module in FIRST_COMPILE:
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
+    prepare_inductor()
     gc.freeze()
+
+
+def prepare_inductor() -> None:
+    """Do once what inductor does first in every process: hash torch's sources, build its tables of patterns.
+
+    With a GPU the tables need it, so each child builds them.
+    """
+    import torch
+    from torch._inductor import codecache
+    from torch._inductor.fx_passes import joint_graph, post_grad
+
+    if (hash_of_sources := getattr(codecache, "torch_key", None)) is not None:
+        hash_of_sources()
+    if torch.cuda.is_available():
+        return
+    for module in (joint_graph, post_grad):
+        prepare: Any = getattr(module, "lazy_init", None)
+        if prepare is None:
+            continue
+        # The arguments are the key of a cache, so they have to be what the passes themselves give.
+        by_device = module is joint_graph and "input_device" in inspect.signature(prepare).parameters
+        prepare(*([torch.device("cpu")] if by_device else []))
 
 
 def run(order: dict[str, Any], fds: list[int], python: str) -> NoReturn:
@@ -59,7 +96,10 @@ def run(order: dict[str, Any], fds: list[int], python: str) -> NoReturn:
     status = 1
     try:
         os.setsid()
+        interpreter = sys.executable
         become(order, fds, python)
+        if os.environ.get(FRESH):
+            start_afresh(interpreter, order["argv"])
         status = execute(order["argv"])
         atexit._run_exitfuncs()
     except BaseException:
@@ -83,6 +123,19 @@ def become(order: dict[str, Any], fds: list[int], python: str) -> None:
     os.environ.update(order["environment"])
     tempfile.tempdir = None
     sys.executable = python  # a query that the minifier isolates is a child of the fork server as well
+    faulthandler.enable(sys.__stderr__ or 2)
+
+
+def start_afresh(interpreter: str, argv: list[str]) -> NoReturn:
+    """Replace this process by an interpreter that has nothing imported and does the same."""
+    source = str(Path(__file__).resolve().parents[2])
+    lines = [
+        "import sys",
+        f"sys.path.insert(1, {source!r})",
+        "from conformance.minify import child",
+        "sys.exit(child.execute(sys.argv[1:]))",
+    ]
+    os.execv(interpreter, [interpreter, "-X", "faulthandler", "-c", "\n".join(lines), *argv])
 
 
 def execute(argv: list[str]) -> int:
@@ -90,7 +143,7 @@ def execute(argv: list[str]) -> int:
     if FAULT in os.environ:
         from conformance.minify import faults
 
-        faults.register(os.environ[FAULT])
+        faults.install(os.environ[FAULT])
     sys.argv = list(argv)
     sys.path[0] = str(Path(argv[0]).resolve().parent)
     try:
@@ -102,8 +155,9 @@ def execute(argv: list[str]) -> int:
         return 1
     except BaseException as error:
         print_failure(error)
+        cause = innermost(error)
         if RECORD in os.environ:
-            Path(os.environ[RECORD]).write_text(json.dumps(reason(error)), encoding="utf-8")
+            Path(os.environ[RECORD]).write_text(json.dumps([type(cause).__name__, str(cause)]), encoding="utf-8")
         return 1
     return 0
 
@@ -114,10 +168,3 @@ def print_failure(error: BaseException) -> None:
     while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, "<frozen runpy>", runpy.__file__):
         frames = frames.tb_next
     traceback.print_exception(type(error), error, frames)
-
-
-def reason(error: BaseException) -> list[str]:
-    """The type and message of the exception that a compiler stack wrapped in its own."""
-    while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
-        error = inner
-    return [type(error).__name__, str(error)]

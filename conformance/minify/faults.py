@@ -48,11 +48,18 @@ class Fault:
         return Fault(operator, kind)
 
     def injected(self, device: str) -> dict[str, str]:
-        """The inductor configuration that makes its own code generation fail so."""
+        """The inductor configuration that makes its own code generation fail so; none where `patches` do it."""
+        if self.patches(device):
+            return {}
         language = "cpp" if device == "cpu" else "triton"
         if (language, self.operator) not in INJECTED or self.kind not in KINDS[:3]:
             raise UnknownFault(f"inductor cannot inject {self.operator}.{self.kind} into {language}")
         return {INJECTED[language, self.operator]: self.kind}
+
+    def patches(self, device: str) -> list[str]:
+        """The functions that make code generation fail so where inductor has no such injection for the device."""
+        patched = device != "cpu" and (self.operator, self.kind) == ("log1p", "accuracy")
+        return [f"{__name__}:wrong_log1p_in_triton"] if patched else []
 
 
 @dataclass(frozen=True)
@@ -69,10 +76,6 @@ class FaultyBackend:
         """Name the wrapper so that a person who reads the scripts sees what it is."""
         own = backend.replace(":", "_").replace(".", "_")
         return FaultyBackend(f"{own}_with_{fault.operator}_{fault.kind}", fault, backend, tuple(imports))
-
-    def dumps(self) -> str:
-        """The text that `register` reads in a child."""
-        return json.dumps(asdict(self))
 
     def __call__(self, graph_module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
         """Compile, or fail."""
@@ -106,12 +109,33 @@ class FaultyBackend:
         return found
 
 
-def register(text: str) -> None:
-    """Register the faulty backend by its name, in a child, before a script names it."""
-    from torch._dynamo.backends.registry import register_backend
+def dumps(backend: FaultyBackend | None, patches: Sequence[str] = ()) -> str:
+    """The text that `install` reads in a child."""
+    return json.dumps({"backend": backend and asdict(backend), "patches": list(patches)})
 
+
+def install(text: str) -> None:
+    """Make the faults of this run, in a child, before its script is run."""
     entry: Mapping[str, Any] = json.loads(text)
-    backend = FaultyBackend(**{**entry, "fault": Fault(**entry["fault"]), "imports": tuple(entry["imports"])})
+    if (backend := entry["backend"]) is not None:
+        fault, imports = Fault(**backend["fault"]), tuple(backend["imports"])
+        register(FaultyBackend(**{**backend, "fault": fault, "imports": imports}))
+    for patch in entry["patches"]:
+        module, _, path = patch.partition(":")
+        functools.reduce(getattr, path.split("."), importlib.import_module(module))()  # type: ignore[operator]
+
+
+def wrong_log1p_in_triton() -> None:
+    """Make the Triton code of log1p compute something else."""
+    from torch._inductor.codegen.triton import TritonOverrides
+
+    own: Callable[[str], str] = TritonOverrides.log1p
+    setattr(TritonOverrides, "log1p", staticmethod(lambda x: f"({own(x)} + 1)"))  # noqa: B010
+
+
+def register(backend: FaultyBackend) -> None:
+    """Register a faulty backend by its name."""
+    from torch._dynamo.backends.registry import register_backend
 
     def compiler(graph_module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
         return backend(graph_module, example_inputs, **options)

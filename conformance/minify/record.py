@@ -36,14 +36,21 @@ class Reason:
         return difflib.SequenceMatcher(None, mine, theirs).ratio() > 0.8 if mine and theirs else mine == theirs
 
     def __str__(self) -> str:
-        line = self.message.strip().partition("\n")[0]
-        return f"{self.type}: {line}" if line else self.type
+        paragraph = _bare(self.message).partition("\n\n")[0].splitlines()
+        return ": ".join([self.type, *paragraph[:2]])
 
 
 def _bare(message: str) -> str:
-    """The first lines of a message without paths, addresses and numbers."""
+    """The first lines of a message without what differs from run to run: paths, generated files, addresses, numbers."""
     text = "\n".join(message.strip().splitlines()[:4])
-    return re.sub(r"0x[0-9a-f]+|\d+", "N", re.sub(r"\S*/\S*", "PATH", text))
+    text = re.sub(r"\b\w+\.(py|cpp|h|so)\b", "FILE", re.sub(r"[^\s'\"(]*/[^\s'\",:)]*", "PATH", text))
+    return re.sub(r"0x[0-9a-f]+|\d+", "N", text)
+
+
+def _crash_site(output: str) -> str:
+    """The function that was running when a signal ended the process, innermost first, as Python saw it."""
+    dump = re.search(r'most recent call first\):\n  File "([^"]*)", line \d+ in (\S+)', output)
+    return f" in {dump[2]} ({'/'.join(dump[1].split('/')[-2:])})" if dump else ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,7 @@ class MinifierRun:
                 before.name if before else "program",
                 "side_effect",
                 f"the {before.name if before else 'program'} stage to write {missing}",
-                f"nothing ({before.ending if before else 'not reached'})",
+                f"nothing ({_ending(before) if before else 'not reached'})",
                 before.output if before else "",
             )
         return self.stages[name]
@@ -172,4 +179,6 @@ class MinifierRun:
 
 
 def _ending(stage: Stage) -> str:
-    return f"{stage.ending}: {stage.reason}" if stage.reason else stage.ending
+    if stage.reason and not stage.crashed:
+        return f"failed with {stage.reason}"
+    return stage.ending + (_crash_site(stage.output) if stage.status < 0 else "")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conformance.sources import ScriptError, source_of
+
 AFTER = ("dynamo", "aot", "aot_inductor")
-
-
-class ScriptError(ValueError):
-    """A program that no script can be written from; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class Script:
         parts = [
             "import torch",
             "\n".join(self._configuration(debug_folder)),
-            *map(_source, filter(None, [self.program, self.calls, self.keywords])),
+            source_of(filter(None, [self.program, self.calls, self.keywords])),
             "\n".join(self._main()),
         ]
         return "\n\n".join(parts) + "\n"
@@ -84,17 +81,6 @@ class Script:
             f"for arguments in {self.calls.__name__}(device):",
             f"    compiled(*arguments, **{keywords})",
         ]
-
-
-def _source(part: Callable[..., Any]) -> str:
-    """The source of a module-level function or class."""
-    try:
-        source = textwrap.dedent(inspect.getsource(part))
-    except (OSError, TypeError) as error:
-        raise ScriptError(f"no source of {part!r}: {error}") from error
-    if not source.startswith(("def ", "class ")):
-        raise ScriptError(f"{part!r} is not a plain function or class at module level")
-    return source.rstrip()
 
 
 def module_source(script: str) -> str:

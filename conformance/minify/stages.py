@@ -11,11 +11,17 @@ from typing import Any, Protocol
 
 from conformance.minify import child, describe
 from conformance.minify.client import Ended, ForkServer, fork_server
-from conformance.minify.faults import Fault, FaultyBackend
+from conformance.minify.faults import Fault, FaultyBackend, dumps
 from conformance.minify.record import MinifierRun, Reason, Stage
 from conformance.minify.scripts import Script
 
 SECONDS = 180.0
+# Queries in one process, and no query whether the program fails, which its own stage has just shown.
+QUICK_FLAGS = {
+    "dynamo": ["--no-isolate"],
+    "aot": ["--no-isolate", "--skip-sanity"],
+    "aot_inductor": ["--skip-sanity"],
+}
 
 
 class MinifiableStack(Protocol):
@@ -32,6 +38,10 @@ class MinifiableStack(Protocol):
     @property
     def imports(self) -> Sequence[str]:
         """Modules to import before the backend exists."""
+
+    @property
+    def patches(self) -> Sequence[str]:
+        """Functions, as ``module:function``, to call in each process before its script is run."""
 
 
 def minify(
@@ -56,24 +66,26 @@ def minify(
     ``fault`` is ``operator.kind``: after Dynamo in a wrapper around the stack's own backend, later in inductor's code
     generation. ``backend`` names another backend instead, which may have a fault of its own. ``level`` is torch's
     ``repro_level``: by default 2, which dumps what raises, or 4, which compares, for a fault that has to be compared.
-    ``launcher`` holds flags of the launcher, which runs its queries in one process unless ``isolate``.
+    ``launcher`` holds flags of the launcher, beside those that make it quick; ``isolate`` leaves it its own defaults.
     """
     faults = [Fault.of(text) for text in ([fault] if isinstance(fault, str) else fault)]
     settings = {**stack.config, **(config or {})}
-    environment: dict[str, str] = {}
     backend = backend or stack.backend
+    faulty, patches = None, list(stack.patches)
     if after == "dynamo" and faults:
         [one] = faults
         faulty = FaultyBackend.around(backend, one, stack.imports)
-        backend, environment = faulty.name, {child.FAULT: faulty.dumps()}
+        backend = faulty.name
     else:
         for one in faults:
             settings |= one.injected(device)
+            patches += one.patches(device)
     if level is None:
         level = 4 if any(one.kind == "accuracy" for one in faults) else 2
     script = Script(program, calls, device, backend, after, level, dynamic, keywords, settings)
-    flags = [*launcher, *(["--no-isolate"] if after != "aot_inductor" and not isolate else [])]
-    return Stages(fork_server(), environment, seconds).run(script, flags)
+    flags = [] if isolate else QUICK_FLAGS[after]
+    environment = {child.FAULT: dumps(faulty, patches)} if faulty or patches else {}
+    return Stages(fork_server(), environment, seconds).run(script, [*launcher, *flags])
 
 
 class Stages:

@@ -6,7 +6,8 @@ how it is written (`conformance.mutants.base`):
 - `around`: a function of the compiled callable returns what is called instead (a write-back undone, an output cloned);
 - `editing`: a function of the Dynamo graph changes it before the stack's backend compiles it;
 - `patching`: a generator, used as a context manager, is in force while the program is compiled and run (a guard left
-  out, a pass of inductor that computes with the wrong epsilon).
+  out, a pass of inductor that computes with the wrong epsilon);
+- `in_stages`: a function patches torch in each process that the minifier's cases start, before its script is run.
 
 The docstring is the defect in one sentence. Each module is a layer at which real bugs live. ``conformance run --stack
 conformance.mutants.calls:outputs_cloned`` runs the suite on one; ``conformance mutants`` runs each on the cases of its

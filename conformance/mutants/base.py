@@ -1,4 +1,4 @@
-"""What a mutant is, and the three places where a defect can sit: around the callable, in the graph, in torch itself."""
+"""What a mutant is, and where a defect can sit: around the callable, in the graph, in torch, in the minifier."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torch import fx
 from conformance.capture import Recorder
 from conformance.contract import UnknownClause, clauses, nearest
 from conformance.stacks import Stack, resolve
+from conformance.stacks.base import Minifiable
 
 Compiled = Callable[..., Any]
 Defect = Callable[..., Any]
@@ -27,6 +28,7 @@ class MutantStack(Stack):
     defect: str = ""
     around: Callable[[Compiled], Compiled] | None = None
     patch: Callable[[], Any] | None = None
+    in_stages: Callable[[], None] | None = None
 
     @property
     def area(self) -> str:
@@ -37,14 +39,16 @@ class MutantStack(Stack):
         """Nothing: that the mutant itself is at fault is known."""
         return ()
 
-    def compile(
-        self, program: Compiled, recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
-    ) -> Compiled:
-        compiled = super().compile(program, recorder, dynamic=dynamic, fullgraph=fullgraph)
+    def compile(self, program: Compiled, recorder: Recorder, **options: Any) -> Compiled:
+        compiled = super().compile(program, recorder, **options)
         return self.around(compiled) if self.around is not None else compiled
 
     def while_tracing(self) -> AbstractContextManager[Any] | None:
         return self.patch() if self.patch is not None else None
+
+    def minifiable(self) -> Minifiable:
+        patches = [f"{self.spec}.in_stages"] if self.in_stages is not None else []
+        return replace(super().minifiable(), patches=tuple(patches))
 
     @contextmanager
     def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
@@ -88,6 +92,21 @@ def editing(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[fx.G
         return _mutant(defect, breaks, base, backend=backend)
 
     return mutant
+
+
+def in_stages(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[], None]], MutantStack]:
+    """A mutant from a function that patches torch in each process of the minifier, where nothing is put back."""
+    return lambda defect: _mutant(defect, breaks, base, in_stages=defect)
+
+
+def replacing(owner: Any, name: str) -> Callable[[Callable[..., Any]], None]:
+    """Put a function, which gets what it replaces as its first argument, in the place of ``owner.name``."""
+
+    def put(function: Callable[..., Any]) -> None:
+        own = getattr(owner, name)
+        setattr(owner, name, lambda *args, **options: function(own, *args, **options))
+
+    return put
 
 
 def _mutant(defect: Defect, breaks: str, base: str, **more: Any) -> MutantStack:

@@ -104,7 +104,7 @@ def input_touched(compiled: Compiled) -> Compiled:
     return _with_arguments(compiled, touched, chosen=slice(-1, None))
 
 
-@around("aot_autograd.mutation.writeback")
+@around("aot_autograd.aliasing.view_of_mutated_input")
 def outputs_cloned(compiled: Compiled) -> Compiled:
     """Every output has memory of its own, where eager returns views of the inputs."""
     return _on_outputs(compiled, torch.clone)
@@ -245,7 +245,7 @@ def _leaves_behind(compiled: Compiled, leak: Callable[[], Any]) -> Compiled:
     return called
 
 
-@around("aot_autograd.mutation.leaf_under_no_grad")
+@around("aot_autograd.grad_mode.restored")
 def grad_mode_leaked(compiled: Compiled) -> Compiled:
     """Grad mode is off after every call."""
     return _leaves_behind(compiled, lambda: torch.set_grad_enabled(False))

@@ -14,11 +14,14 @@ import torch._dynamo
 from conformance.capture import Recorder, graph_caches_off, recording, recording_backend
 from conformance.compare import Tolerance
 from conformance.results import rungs
+from conformance.stacks.pieces import in_pieces
 
 #: Patched in every run: random numbers are eager's.
 BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True}
 #: What a backend is taken to do until a TOML description says otherwise.
-ASSUMED = frozenset({"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "graph_breaks"})
+ASSUMED = frozenset(
+    {"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "overlap_guards", "graph_breaks"}
+)
 CONFIG_MODULES = {
     "dynamo": "torch._dynamo.config",
     "inductor": "torch._inductor.config",
@@ -32,11 +35,12 @@ class StackError(ValueError):
 
 @dataclass(frozen=True)
 class Minifiable:
-    """A stack as text and data, for a process of its own."""
+    """A stack as text and data, for a process of its own; ``patches`` names functions to call there first."""
 
     backend: str
     config: Mapping[str, Any]
     imports: tuple[str, ...]
+    patches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,20 @@ class Stack:
         return replace(self, config={**self.config, **added}) if added else self
 
     def compile(
-        self, program: Callable[..., Any], recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
+        self,
+        program: Callable[..., Any],
+        recorder: Recorder,
+        *,
+        dynamic: bool | None = None,
+        fullgraph: bool = False,
+        cut_before: str = "",
     ) -> Callable[..., Any]:
         """What is called instead of ``program``; records into ``recorder`` while it compiles."""
         if self.backend is None:
             return program
-        backend = recording_backend(self.backend, recorder)
+        backend: Callable[..., Any] = recording_backend(self.backend, recorder)
+        if cut_before:
+            backend = in_pieces(backend, cut_before)
         options = dict(self.options) or None
         compiled: Callable[..., Any] = torch.compile(
             program, backend=backend, dynamic=dynamic, fullgraph=fullgraph, options=options

@@ -1,0 +1,154 @@
+"""Inputs in several parts: each of the views that one operator makes of an input is a view of it."""
+
+import pytest
+import torch
+
+from conformance import Program, clause, expected
+
+
+def chunk(x):
+    return x.chunk(2)
+
+
+def split(x):
+    return x.split(1)
+
+
+def split_with_sizes(x):
+    return x.split([1, 2], 1)
+
+
+def tensor_split(x):
+    return x.tensor_split((1,), 1)
+
+
+def hsplit(x):
+    return x.hsplit((2,))
+
+
+def vsplit(x):
+    return x.vsplit(2)
+
+
+def unbind(x):
+    return x.unbind()
+
+
+def unpacked(x):
+    return (*x,)
+
+
+def plain(device):
+    return [(torch.arange(6.0, device=device).reshape(2, 3),)]
+
+
+def with_history(device):
+    leaf = torch.arange(6.0, device=device).requires_grad_()
+    return [(leaf.clone().reshape(2, 3),)]
+
+
+def write_each(arguments, outputs):
+    """Each part gets a number of its own."""
+    with torch.no_grad():
+        for number, part in enumerate(outputs):
+            part.fill_(-7 - number)
+
+
+def scale_last(arguments, outputs):
+    """Where one operator made several views, eager refuses to write to one of them."""
+    outputs[-1].mul_(5)
+    arguments[0].sum().backward()
+
+
+VIEWS = [
+    pytest.param(
+        chunk,
+        expected(
+            """in0: f32[2, 3]; split: (f32[1, 3], f32[1, 3]) = aten.split(in0, 1); getitem: f32[1, 3] = split[0]; getitem_1: f32[1, 3] = split[1]; return (getitem, getitem_1)"""
+        ),
+        id="chunk",
+    ),
+    pytest.param(
+        split,
+        expected(
+            """in0: f32[2, 3]; split: (f32[1, 3], f32[1, 3]) = aten.split(in0, 1); getitem: f32[1, 3] = split[0]; getitem_1: f32[1, 3] = split[1]; return (getitem, getitem_1)"""
+        ),
+        id="split",
+    ),
+    pytest.param(
+        split_with_sizes,
+        expected(
+            """in0: f32[2, 3]; split_with_sizes: (f32[2, 1](3, 1), f32[2, 2](3, 1)) = aten.split_with_sizes(in0, [1, 2], 1); getitem: f32[2, 1](3, 1) = split_with_sizes[0]; getitem_1: f32[2, 2](3, 1) = split_with_sizes[1]; return (getitem, getitem_1)"""
+        ),
+        id="split_with_sizes",
+    ),
+    pytest.param(
+        tensor_split,
+        expected(
+            """in0: f32[2, 3]; slice: f32[2, 1](3, 1) = aten.slice(in0, 1, 0, 1); slice_1: f32[2, 2](3, 1) = aten.slice(in0, 1, 1, 3); return (slice, slice_1)"""
+        ),
+        id="tensor_split",
+    ),
+    pytest.param(
+        hsplit,
+        expected(
+            """in0: f32[2, 3]; slice: f32[2, 2](3, 1) = aten.slice(in0, 1, 0, 2); slice_1: f32[2, 1](3, 1) = aten.slice(in0, 1, 2, 3); return (slice, slice_1)"""
+        ),
+        id="hsplit",
+    ),
+    pytest.param(
+        vsplit,
+        expected(
+            """in0: f32[2, 3]; slice: f32[1, 3] = aten.slice(in0, 0, 0, 1); slice_1: f32[1, 3] = aten.slice(in0, 0, 1, 2); return (slice, slice_1)"""
+        ),
+        id="vsplit",
+    ),
+    pytest.param(
+        unbind,
+        expected(
+            """in0: f32[2, 3]; unbind: (f32[3], f32[3]) = aten.unbind(in0); getitem: f32[3] = unbind[0]; getitem_1: f32[3] = unbind[1]; return (getitem, getitem_1)"""
+        ),
+        id="unbind",
+    ),
+    pytest.param(
+        unpacked,
+        expected(
+            """in0: f32[2, 3]; select: f32[3] = aten.select(in0, 0, 0); select_1: f32[3] = aten.select(in0, 0, 1); return (select, select_1)"""
+        ),
+        id="unpacked",
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "graph"), VIEWS)
+@clause("aot_autograd.aliasing.view_of_input")
+def test_parts_without_gradients(stack, device, program, graph):
+    """Each of the parts shares memory with an input that requires no grad: a write to it shows there."""
+    run = stack.run(Program.of(program, after=write_each), plain)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect(graph)
+
+
+@pytest.mark.parametrize("inference", ["no_grad", "inference_mode"])
+@pytest.mark.parametrize(("program", "graph"), VIEWS)
+@clause("aot_autograd.aliasing.view_of_input")
+def test_parts_with_gradients_off(stack, device, program, graph, inference):
+    """Each of the parts shares memory with an input that has history, and has no history itself."""
+    run = stack.run(Program.of(program, inference=inference, after=write_each), with_history)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect(graph)
+
+
+@pytest.mark.parametrize(("program", "graph"), VIEWS)
+@clause("aot_autograd.aliasing.view_of_input_with_gradients")
+def test_write_to_one_of_several_parts(stack, device, program, graph):
+    """A write to one of the parts of an input that has history is recorded, or refused, as in eager."""
+    run = stack.run(Program.of(program, after=scale_last), with_history)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect(graph)

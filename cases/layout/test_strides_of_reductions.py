@@ -1,0 +1,183 @@
+"""Outputs of reductions, selections and products have eager's strides, whatever the layout of what comes in."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from conformance import clause
+
+
+def distinct(shape, device):
+    """Different numbers, so that no maximum is shared; the step is a prime that divides no size."""
+    count = torch.Size(shape).numel()
+    return ((torch.arange(count) * 17) % max(count, 1) - count // 2).reshape(shape).float().to(device)
+
+
+def expanded(device):
+    return distinct((1, 4, 5, 1), device).expand(2, 4, 5, 6)
+
+
+LAYOUTS = {
+    "channels_last": lambda device: distinct((2, 4, 5, 6), device).contiguous(memory_format=torch.channels_last),
+    "channels_last_3d": lambda device: distinct((2, 4, 3, 5, 6), device).contiguous(
+        memory_format=torch.channels_last_3d
+    ),
+    "transposed": lambda device: distinct((6, 5, 4, 2), device).permute(3, 2, 1, 0),
+    "sliced": lambda device: distinct((2, 4, 9, 13), device)[:, :, 1:6, ::2],
+    "expanded": expanded,
+    "size_1": lambda device: distinct((2, 1, 5, 6), device).contiguous(memory_format=torch.channels_last),
+    "empty": lambda device: distinct((0, 4, 5, 6), device).contiguous(memory_format=torch.channels_last),
+}
+
+every_layout = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def laid_out(device, layout):
+    return [(LAYOUTS[layout](device),)]
+
+
+def reduce(x):
+    return x.sum(1), x.sum((0, 3), keepdim=True)
+
+
+def argmax(x):
+    return x.argmax(1), x.argmax(1, keepdim=True)
+
+
+def softmax(x):
+    return x.softmax(1), x.softmax(-1)
+
+
+def matmul(x):
+    return x @ x.mT, x.mT @ x
+
+
+def attend(x):
+    return torch.nn.functional.scaled_dot_product_attention(x, x, x)
+
+
+def cat(x):
+    return torch.cat([x, x + 1], 1), torch.cat([x, x.contiguous()])
+
+
+def index(x):
+    rows = torch.tensor([0, 0, 0], device=x.device)
+    return x[:, rows], x[:, :, rows, rows]
+
+
+def where(x):
+    return torch.where(x > 0, x, -1.0), torch.where(x > 0, x.contiguous(), x)
+
+
+@every_layout
+@clause("layout.outputs.strides_of_reductions")
+def test_reduce(stack, device, layout):
+    """Sums over one dimension and over two, one of them kept, have eager's strides."""
+    run = stack.run(reduce, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.sum
+aten.sum
+""")
+
+
+@every_layout
+@clause("layout.outputs.strides_of_reductions")
+def test_argmax(stack, device, layout):
+    """Positions of maxima have eager's strides."""
+    run = stack.run(argmax, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.argmax
+aten.argmax
+""")
+
+
+@every_layout
+@clause("layout.outputs.strides_of_reductions")
+def test_softmax(stack, device, layout):
+    """Softmax over channels and over the last dimension has eager's strides."""
+    run = stack.run(softmax, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten._softmax
+aten._softmax
+""")
+
+
+@every_layout
+@clause("layout.outputs.strides_of_products")
+def test_matmul(stack, device, layout):
+    """Batched products with the transposed input on either side have eager's strides."""
+    run = stack.run(matmul, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""\
+getattr
+matmul
+getattr
+matmul
+""")
+
+
+@every_layout
+@clause("layout.outputs.strides_of_products")
+def test_attention(stack, device, layout):
+    """Attention of an input to itself has eager's strides."""
+    run = stack.run(attend, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""scaled_dot_product_attention""")
+
+
+@every_layout
+@clause("layout.outputs.strides_of_selections")
+def test_cat(stack, device, layout):
+    """What is joined of tensors of one layout, and of two, has eager's strides."""
+    run = stack.run(cat, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""\
+add
+cat
+contiguous
+cat
+""")
+
+
+@every_layout
+@clause("layout.outputs.strides_of_selections")
+def test_index(stack, device, layout):
+    """What is taken by one tensor of positions, and by two, has eager's strides."""
+    run = stack.run(index, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""tensor""")
+
+
+@every_layout
+@clause("layout.outputs.strides_of_selections")
+def test_where(stack, device, layout):
+    """What is chosen between a tensor and a number, and between two layouts, has eager's strides."""
+    run = stack.run(where, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""\
+gt
+where
+gt
+contiguous
+where
+""")

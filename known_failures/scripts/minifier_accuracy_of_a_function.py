@@ -1,0 +1,27 @@
+"""After Dynamo at level 4, no accuracy error of a backend that returns a plain function is noticed.
+
+The accuracy check asks what the backend returned for `named_parameters`, which a function does not have, and takes the
+exception that follows for a pass. Expected: AccuracyError. Seen: the wrong result.
+"""
+
+import tempfile
+
+import torch
+import torch._dynamo.config
+from torch._dynamo.backends.registry import register_backend
+
+
+@register_backend
+def relu_plus_one_by_hand(graph_module, example_inputs):
+    return lambda x: (torch.relu(x) + 1,)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    torch._dynamo.config.debug_dir_root = folder
+    torch._dynamo.config.repro_after = "dynamo"
+    torch._dynamo.config.repro_level = 4
+    x = torch.tensor([-1.0, 2.0])
+    try:
+        print("relu of", x, "is", torch.compile(lambda x: torch.relu(x), backend="relu_plus_one_by_hand")(x))
+    except Exception as error:
+        print(type(getattr(error, "inner_exception", error)).__name__)

@@ -1,0 +1,17 @@
+"""A view of an intermediate that is transposed in place afterwards cannot come out of a compiled program with it.
+
+Expected: two shapes. Seen: the compilation fails.
+"""
+
+import torch
+
+
+def flat_and_transposed(x):
+    y = x * 2
+    flat = y.view(6)
+    y.t_()
+    return y, flat
+
+
+x = torch.ones(2, 3, requires_grad=True)
+print([one.shape for one in torch.compile(flat_and_transposed, backend="aot_eager")(x)])

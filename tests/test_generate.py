@@ -1,0 +1,120 @@
+"""Generated programs: what is drawn runs, is the same every time, and a stack that is wrong is found and shrunk."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from conformance import ledger
+from conformance.generate import Sketch, sketches, source
+from conformance.generate.sketch import Input, OneCall, Statement
+from conformance.generate.statements import LAYOUTS, STATEMENTS
+from conformance.generate.trials import try_program
+from conformance.results import Results
+from conformance.stacks import resolve
+
+EAGER = resolve("eager")
+
+
+def one_statement(text: str, *, layout: int = 0, calls: int = 1) -> Sketch:
+    """A program of one statement on one input that lies by itself."""
+    call = OneCall((0, 0, 0), no_grad=False, longer=False)
+    statement = Statement(STATEMENTS.index(text), 0, 0, 0)
+    return Sketch((Input(layout, 0, 0),), (call,) * calls, (statement,), (), (0, 0), False, 0)
+
+
+def test_a_sketch_is_a_program_of_the_check_format() -> None:
+    """The text says program and calls, and the latest value comes out."""
+    text = source(one_statement("{new} = {x} + 1", layout=1, calls=2))
+
+    assert "    b = a + 1\n    return b,\n" in text
+    assert "return [(a0,), (a1,)]" in text
+    assert source(one_statement("{new} = {x} + 1", layout=1, calls=2)) == text
+
+
+def test_a_statement_that_does_not_fit_is_left_out() -> None:
+    """A matrix is not transposed where there is a cube only, and the program still returns something."""
+    text = source(one_statement("{x}.t_()", layout=6))
+
+    assert "t_()" not in text
+    assert "return a," in text
+
+
+@pytest.mark.parametrize("layout", range(len(LAYOUTS)))
+def test_every_layout_is_built(layout: int) -> None:
+    """Each way of laying out an input gives a program that conforms on eager."""
+    assert try_program(source(one_statement("{new} = {x} + 1", layout=layout)), EAGER, "cpu").signature == ""
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_every_statement_fits_somewhere(text: str) -> None:
+    """No statement of the table is left out of every program: it fits some input, or a copy of one."""
+    copied = Statement(STATEMENTS.index("{new} = {x}.clone()"), 0, 0, 0)
+    sketches_of = [one_statement(text, layout=layout) for layout in range(len(LAYOUTS))]
+    after_a_copy = [replace(one, statements=(copied, *one.statements)) for one in sketches_of]
+    without = [source(replace(one, statements=one.statements[:-1])) for one in (*sketches_of, *after_a_copy)]
+
+    assert any(source(one) != text for one, text in zip((*sketches_of, *after_a_copy), without, strict=True))
+
+
+@settings(max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(sketch=sketches())
+def test_eager_agrees_with_itself(sketch: Sketch) -> None:
+    """Whatever is drawn, the oracle reports nothing of eager against eager."""
+    assert try_program(source(sketch), EAGER, "cpu").signature == ""
+
+
+def test_a_signature_is_the_observables_that_differ() -> None:
+    """Places are told without their numbers, so that one fault of two outputs is one finding."""
+    from conformance.mutants.calls import outputs_detached
+
+    text = "def program(x):\n    return x * 2, x * 3\n\n\ndef calls(device):\n    import torch\n"
+    text += "    return [(torch.ones(2, device=device, requires_grad=True),)]\n"
+
+    assert "outputs.requires_grad" in try_program(text, outputs_detached, "cpu").signature
+
+
+def explore(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = "from conformance.cli import main; main()"
+    command = [sys.executable, "-c", program, "explore", "--results", str(folder), "-n", "1", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+
+
+def test_a_campaign_finds_shrinks_and_writes_what_is_wrong(tmp_path: Path) -> None:
+    """A stack that loses write-backs is found, by a program that a person would have written, with its script."""
+    done = explore(tmp_path, "--stack", "oracle_runs:WRITES_ARE_LOST", "--examples", "12", "--seed", "3")
+
+    assert done.returncode == 1, done.stderr
+    results = Results.read(tmp_path / "results.json")
+    assert {one.outcome for one in results.results} == {"fail"}
+    assert any("arguments" in found.where for one in results.results for found in one.discrepancies)
+    assert "finding 1:" in done.stdout
+    assert " programs, " in done.stdout
+
+
+def test_a_clean_campaign_passes(tmp_path: Path) -> None:
+    """Nothing differs on eager: exit status 0, and a result that says how many programs that was."""
+    done = explore(tmp_path, "--stack", "eager", "--examples", "20")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    [one] = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["results"]
+    assert one["outcome"] == "pass"
+    assert one["reason"].startswith("20 programs")
+
+
+def test_a_ledger_knows_signatures() -> None:
+    """A signature in a ledger has a range, a device, a reason and a link, and is checked like a failure."""
+    text = '[[signature]]\nsignature = "outputs.value"\ndevice = "cpu"\ntorch = ">=2.9"\nreason = "r"\n'
+    [one] = ledger.parse_signatures(text + 'link = "https://x"\n', "a.toml")
+
+    assert one.applies("cpu", "2.13.0")
+    assert not one.applies("cuda", "2.13.0")
+    assert ledger.parse(text + 'link = "https://x"\n', "a.toml") == []
+    with pytest.raises(ledger.LedgerError, match=r"a.toml: signature 1 \(outputs.value\): the link is neither"):
+        ledger.parse_signatures(text + 'link = "x"\n', "a.toml")
