@@ -42,6 +42,10 @@ class Recorder:
     lowered: list[Graph] = field(default_factory=list)
     #: One line per sequence number of a backward function, where the program is profiled.
     profile: list[str] = field(default_factory=list)
+    #: The marks of a marked backward.
+    marks: list[str] = field(default_factory=list)
+    #: What the simple export made of Dynamo's graphs, where the stack is behind it.
+    exported: list[Graph] = field(default_factory=list)
     compile_seconds: float = 0.0
 
     @property

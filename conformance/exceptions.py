@@ -61,6 +61,13 @@ def first_line(error: BaseException) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 
 
+def innermost_message(error: BaseException) -> str:
+    """Type and first line of the error that torch's own errors wrap, in canonical words."""
+    members = [member for member in _members(error) if not type(member).__module__.startswith("torch.")]
+    inner = members[-1] if members else error
+    return f"{type(inner).__name__}: {canonical_message(first_line(inner))}"
+
+
 def canonical_message(text: str) -> str:
     """The text as every release and device words it: operators by name, not by node, and tensors without a device."""
     text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 from conformance.capture import front_end_graphs
@@ -15,8 +16,16 @@ from conformance.watched import Watched
 _TRACED: dict[Any, dict[str, Graphs]] = {}
 
 
-def front_end(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
-    """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device."""
+def front_end(
+    program: Program, calls: Calls, device: str, patch: AbstractContextManager[Any] | None = None
+) -> dict[str, Graphs]:
+    """The AOT graphs of a program, traced apart from any stack and once per program, call sequence and device.
+
+    With a ``patch`` they are traced under it, for this once.
+    """
+    if patch is not None:
+        with patch:
+            return _trace(program, calls, device)
     gradients = (program.inference, program.backward, program.tangent)
     options = (program.dynamic, program.fullgraph, program.export, *gradients)
     key = (program.function, program.make, *options, calls, device)

@@ -110,6 +110,8 @@ class Program:
     ``cut_before`` names an operator: the stack compiles each captured graph as two, cut before that operator.
     ``within()`` is a context in which each side is built and run: the registration of an operator, for instance.
     ``profiled`` runs the stack's side, its compilation included, under the profiler.
+    ``marked`` runs the backward with the hooks by which AOTAutograd marks what it traces; ``joint_export`` hands the
+    stack's backend what the simple export makes of the graph.
     ``tangent(output)`` is the gradient that comes in at an output, where it is not the oracle's own.
     """
 
@@ -120,6 +122,8 @@ class Program:
     backward: bool | Callable[[list[Any]], None] = True
     tangent: Callable[[torch.Tensor], torch.Tensor] | None = None
     profiled: bool = False
+    marked: bool = False
+    joint_export: bool = False
     dynamic: bool | None = None
     fullgraph: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)

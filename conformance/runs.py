@@ -10,11 +10,9 @@ from typing import Any
 
 from conformance.capture import Recorder
 from conformance.compare import Comparison, compare
-from conformance.exceptions import canonical_message, first_line, innermost
 from conformance.expect import Expectable
 from conformance.front_end import front_end
 from conformance.graphs import Graphs
-from conformance.guards import Guards
 from conformance.minify import MinifierRun, minify
 from conformance.observation import Observation
 from conformance.observe import observe
@@ -22,48 +20,17 @@ from conformance.profiles import profiled
 from conformance.programs import Calls, Program
 from conformance.reference import reference
 from conformance.results import Discrepancy
+from conformance.shown import ConformanceFailure, NotApplicableExpectation, Shown, error_text
 from conformance.stacks import Stack, resolve
 from conformance.stacks.exported import exported
+from conformance.stacks.joint_export import behind_joint_export
+from conformance.stacks.marks import marked
+from conformance.stacks.traces import traced
+
+__all__ = ["BoundStack", "ConformanceFailure", "Run"]
 
 
-class ConformanceFailure(AssertionError):
-    """A broken promise: the stage it shows at, and the discrepancies."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        stage: str,
-        discrepancies: Iterable[Discrepancy] = (),
-        exception: str | None = None,
-        run: Run | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.stage = stage
-        self.discrepancies = list(discrepancies)
-        self.exception = exception
-        self.run = run
-
-
-class NotApplicableExpectation:
-    """Stands for what this stack does not have (the Dynamo graph of `eager`): expectations on it say nothing."""
-
-    def expect(
-        self, literal: str, *, since: str | None = None, until: str | None = None, device: str | None = None
-    ) -> None:
-        """Compile behaviour is not applicable where nothing is compiled."""
-
-    @property
-    def operators(self) -> NotApplicableExpectation:
-        return self
-
-    def count(self, op: str) -> int:
-        raise ConformanceFailure("this stack shows no such graph: the case needs a capability", stage="expectation")
-
-    absent = count
-
-
-class Run:
+class Run(Shown):
     """A call sequence run eagerly and on a stack; made by `BoundStack.run`."""
 
     def __init__(self, stack: Stack, program: Program, calls: Calls, device: str) -> None:
@@ -88,9 +55,11 @@ class Run:
                 cut_before=self.program.cut_before,
             )
 
+        program = marked(self.program, recorder.marks) if self.program.marked else self.program
+        stack = behind_joint_export(stack, recorder.exported) if program.joint_export else stack
         watching = profiled(recorder.profile) if self.program.profiled else nullcontext()
         with stack.session(self.program.config, recorder), watching:
-            return observe(self.program, self.calls, self.device, compile=compile, ran="compiled")
+            return observe(program, self.calls, self.device, compile=compile, ran="compiled")
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -139,8 +108,10 @@ class Run:
 
     def _refuses(self, message: str) -> bool:
         raised = self.compiled.raised
-        return self.eager.raised is None and raised is not None and _told(self.compiled).startswith(
-            f"RuntimeError: {message}"
+        return (
+            self.eager.raised is None
+            and raised is not None
+            and error_text(self.compiled).startswith(f"RuntimeError: {message}")
         )
 
     def assert_compiled(self, graphs: int = 1, recompiles: int = 0, graph_breaks: int | None = 0) -> None:
@@ -171,59 +142,6 @@ class Run:
                 discrepancies=wrong,
                 run=self,
             )
-
-    @cached_property
-    def dynamo(self) -> Any:
-        """The graphs handed to the stack's backend in this run, in order."""
-        return Graphs("dynamo", self.recorder.dynamo) if self.stack.compiles else NotApplicableExpectation()
-
-    @cached_property
-    def lowered(self) -> Any:
-        """The stack's own last graphs; the case names the capability `lowered_graph`."""
-        shown = "lowered_graph" in self.stack.capabilities
-        return Graphs("lowered", self.recorder.lowered, device=self.device) if shown else NotApplicableExpectation()
-
-    @cached_property
-    def recompiles(self) -> Any:
-        """One canonical guard failure a line, in the order of the recompiles."""
-        text = "\n".join(self.recorder.recompiles) or "(no recompile)"
-        return Expectable("recompiles", text) if self.stack.compiles else NotApplicableExpectation()
-
-    @cached_property
-    def guards(self) -> Any:
-        """How many guards each compilation has, by what they check."""
-        return Guards(self.recorder.guards) if self.stack.compiles else NotApplicableExpectation()
-
-    @cached_property
-    def graph_breaks(self) -> Any:
-        """One canonical reason a line, in the order of the graph breaks."""
-        text = "\n".join(self.recorder.graph_breaks) or "(no graph break)"
-        return Expectable("graph breaks", text) if self.stack.compiles else NotApplicableExpectation()
-
-    @cached_property
-    def profile(self) -> Expectable:
-        """The sequence numbers of backward functions in the profile, with their names, one a line."""
-        return Expectable("profile", "\n".join(self.recorder.profile) or "(no backward function)")
-
-    @cached_property
-    def error(self) -> Expectable:
-        """The exception the stack raised: its type and the first line of its innermost message."""
-        return Expectable("error", _told(self.compiled))
-
-    @cached_property
-    def eager_error(self) -> Expectable:
-        """The exception eager raised, in the same form as `error`."""
-        return Expectable("eager error", _told(self.eager))
-
-    @cached_property
-    def refusal(self) -> Any:
-        """What a stack says that refused; where it did what eager does, expectations on it say nothing."""
-        return Expectable("refusal", _told(self.compiled)) if self.refused else NotApplicableExpectation()
-
-    @cached_property
-    def compliance(self) -> Any:
-        """What a stack raised that did not refuse; where it refused, expectations on it say nothing."""
-        return NotApplicableExpectation() if self.refused else Expectable("compliance", _told(self.compiled))
 
     @property
     def _raises_alone(self) -> bool:
@@ -256,7 +174,7 @@ class Run:
     @cached_property
     def _front_end(self) -> dict[str, Graphs]:
         started = time.perf_counter()
-        graphs = front_end(self.program, self.calls, self.device)
+        graphs = front_end(self.program, self.calls, self.device, self.stack.while_tracing())
         self.eager.timings["graphs"] = time.perf_counter() - started
         return graphs
 
@@ -327,6 +245,10 @@ class BoundStack:
         self.runs.append(run)
         return run
 
+    def trace(self, program: Callable[..., Any], calls: Calls, by: str) -> Expectable:
+        """What tracing makes of a program, without a comparison with eager; see `conformance.stacks.traces`."""
+        return traced(self.stack, program, calls, self.device, by)
+
     def minify(self, program: Callable[..., Any], calls: Calls, **options: Any) -> MinifierRun:
         """Minify a failing program, end to end; options are those of `conformance.minify.minify`."""
         options.setdefault("device", self.device)
@@ -335,10 +257,3 @@ class BoundStack:
 
 def _covered(name: str, allowed: Iterable[str]) -> bool:
     return any(name == one or name.startswith(f"{one}.") for one in allowed)
-
-
-def _told(observation: Observation) -> str:
-    if observation.raised is None:
-        return "(nothing raised)"
-    error = innermost(observation.raised.error)
-    return f"{type(error).__name__}: {canonical_message(first_line(error))}"

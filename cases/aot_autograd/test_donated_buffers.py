@@ -33,7 +33,7 @@ def second_retained(outputs):
 
 
 def rows(device, times):
-    return [(torch.arange(12.0, device=device).view(3, 4).sub(5).requires_grad_(),) for _ in range(times)]
+    return [(torch.arange(12.0, device=device).view(3, 4).sub(5 + call).requires_grad_(),) for call in range(times)]
 
 
 def one_call(device):
@@ -100,7 +100,9 @@ def test_retained_graph_with_donation(stack, device):
 
     run.assert_matches_eager(or_refuses=REFUSAL)
     run.assert_compiled(graphs=1, recompiles=0)
-    run.refusal.expect("""RuntimeError: This backward function was compiled with non-empty donated buffers which requires create_graph=False and retain_graph=False. Please keep backward(create_graph=False, retain_graph=False) across all backward() function calls, or set torch._functorch.config.donated_buffer=False to disable donated buffer.""")
+    run.refusal.expect(
+        """RuntimeError: This backward function was compiled with non-empty donated buffers which requires create_graph=False and retain_graph=False. Please keep backward(create_graph=False, retain_graph=False) across all backward() function calls, or set torch._functorch.config.donated_buffer=False to disable donated buffer."""
+    )
     run.compliance.expect("""(nothing raised)""")
 
 

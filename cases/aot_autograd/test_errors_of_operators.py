@@ -88,38 +88,12 @@ def narrow_past_the_end(x, y):
 @pytest.mark.parametrize(
     ("program", "fits", "refused", "message"),
     [
-        pytest.param(
-            add_in_place,
-            torch.float32,
-            torch.int64,
-            expected("""RuntimeError: result type Float can't be cast to the desired output type Long"""),
-            id="in-place",
-        ),
-        pytest.param(
-            index,
-            torch.int64,
-            torch.float32,
-            expected("""IndexError: tensors used as indices must be long, int, byte or bool tensors"""),
-            id="index",
-        ),
-        pytest.param(
-            gather,
-            torch.int64,
-            torch.float32,
-            expected("""RuntimeError: gather(): Expected dtype int32/int64 for index"""),
-            id="gather",
-        ),
-        pytest.param(
-            choose,
-            torch.bool,
-            torch.float32,
-            expected(
-                """RuntimeError: where expected condition to be a boolean tensor, but got a tensor with dtype Float"""
-            ),
-            id="where",
-        ),
+        pytest.param(add_in_place, torch.float32, torch.int64, expected("""RuntimeError: result type Float can't be cast to the desired output type Long"""), id="in-place"),
+        pytest.param(index, torch.int64, torch.float32, expected("""IndexError: tensors used as indices must be long, int, byte or bool tensors"""), id="index"),
+        pytest.param(gather, torch.int64, torch.float32, expected("""RuntimeError: gather(): Expected dtype int32/int64 for index"""), id="gather"),
+        pytest.param(choose, torch.bool, torch.float32, expected("""RuntimeError: where expected condition to be a boolean tensor, but got a tensor with dtype Float"""), id="where"),
     ],
-)
+)  # fmt: skip
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_wrong_dtype(stack, device, program, fits, refused, message):
     """A dtype that an operator does not take is refused with eager's exception."""
@@ -134,111 +108,21 @@ def test_wrong_dtype(stack, device, program, fits, refused, message):
 @pytest.mark.parametrize(
     ("program", "fits", "refused", "message"),
     [
-        pytest.param(
-            add,
-            [(3,), (3,)],
-            [(3,), (4,)],
-            expected(
-                """RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0"""
-            ),
-            id="broadcast",
-        ),
-        pytest.param(
-            add_broadcast_in_place,
-            [(3,), (3,)],
-            [(3,), (2, 3)],
-            expected("""RuntimeError: output with shape [3] doesn't match the broadcast shape [2, 3]"""),
-            id="broadcast-in-place",
-        ),
-        pytest.param(
-            multiply_batches,
-            [(1, 2, 3), (1, 3, 2)],
-            [(1, 2, 3), (1, 2, 3)],
-            expected(
-                """RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [1, 3] but got: [1, 2]."""
-            ),
-            id="matmul",
-        ),
-        pytest.param(
-            view_as_six,
-            [(2, 3), (1,)],
-            [(2, 2), (1,)],
-            expected("""RuntimeError: shape '[6]' is invalid for input of size 4"""),
-            id="view",
-        ),
-        pytest.param(
-            view_transposed,
-            [(1, 3), (1,)],
-            [(2, 3), (1,)],
-            expected(
-                """RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead."""
-            ),
-            id="view-transposed",
-        ),
-        pytest.param(
-            join,
-            [(2, 3), (2, 3)],
-            [(2, 3), (2, 4)],
-            expected(
-                """RuntimeError: Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4 for tensor number 1 in the list."""
-            ),
-            id="cat",
-        ),
-        pytest.param(
-            expand_to_four,
-            [(1,), (1,)],
-            [(3,), (1,)],
-            expected(
-                """RuntimeError: The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  Target sizes: [4].  Tensor sizes: [3]"""
-            ),
-            id="expand",
-        ),
-        pytest.param(
-            convolve,
-            [(1, 2, 5), (4, 2, 1)],
-            [(1, 2, 5), (4, 3, 1)],
-            expected(
-                """RuntimeError: Given groups=1, weight of size [4, 3, 1], expected input[1, 2, 5] to have 3 channels, but got 2 channels instead"""
-            ),
-            id="convolution",
-        ),
-        pytest.param(
-            third_row,
-            [(3,), (1,)],
-            [(2,), (1,)],
-            expected("""IndexError: index 2 is out of bounds for dimension 0 with size 2"""),
-            id="row",
-        ),
-        pytest.param(
-            two_indices,
-            [(2, 2), (1,)],
-            [(2,), (1,)],
-            expected("""IndexError: too many indices for tensor of dimension 1"""),
-            id="too-many-indices",
-        ),
-        pytest.param(
-            sum_second_dimension,
-            [(2, 2), (1,)],
-            [(2,), (1,)],
-            expected("""IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)"""),
-            id="sum",
-        ),
-        pytest.param(
-            unsqueeze_third,
-            [(2, 2), (1,)],
-            [(2,), (1,)],
-            expected("""IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)"""),
-            id="unsqueeze",
-        ),
-        pytest.param(
-            narrow_past_the_end,
-            [(3,), (1,)],
-            [(2,), (1,)],
-            expected("""RuntimeError: start (1) + length (2) exceeds dimension size (2)."""),
-            id="narrow",
-        ),
+        pytest.param(add, [(3,), (3,)], [(3,), (4,)], expected("""RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0"""), id="broadcast"),
+        pytest.param(add_broadcast_in_place, [(3,), (3,)], [(3,), (2, 3)], expected("""RuntimeError: output with shape [3] doesn't match the broadcast shape [2, 3]"""), id="broadcast-in-place"),
+        pytest.param(multiply_batches, [(1, 2, 3), (1, 3, 2)], [(1, 2, 3), (1, 2, 3)], expected("""RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [1, 3] but got: [1, 2]."""), id="matmul"),
+        pytest.param(view_as_six, [(2, 3), (1,)], [(2, 2), (1,)], expected("""RuntimeError: shape '[6]' is invalid for input of size 4"""), id="view"),
+        pytest.param(view_transposed, [(1, 3), (1,)], [(2, 3), (1,)], expected("""RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead."""), id="view-transposed"),
+        pytest.param(join, [(2, 3), (2, 3)], [(2, 3), (2, 4)], expected("""RuntimeError: Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4 for tensor number 1 in the list."""), id="cat"),
+        pytest.param(expand_to_four, [(1,), (1,)], [(3,), (1,)], expected("""RuntimeError: The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  Target sizes: [4].  Tensor sizes: [3]"""), id="expand"),
+        pytest.param(convolve, [(1, 2, 5), (4, 2, 1)], [(1, 2, 5), (4, 3, 1)], expected("""RuntimeError: Given groups=1, weight of size [4, 3, 1], expected input[1, 2, 5] to have 3 channels, but got 2 channels instead"""), id="convolution"),
+        pytest.param(third_row, [(3,), (1,)], [(2,), (1,)], expected("""IndexError: index 2 is out of bounds for dimension 0 with size 2"""), id="row"),
+        pytest.param(two_indices, [(2, 2), (1,)], [(2,), (1,)], expected("""IndexError: too many indices for tensor of dimension 1"""), id="too-many-indices"),
+        pytest.param(sum_second_dimension, [(2, 2), (1,)], [(2,), (1,)], expected("""IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)"""), id="sum"),
+        pytest.param(unsqueeze_third, [(2, 2), (1,)], [(2,), (1,)], expected("""IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)"""), id="unsqueeze"),
+        pytest.param(narrow_past_the_end, [(3,), (1,)], [(2,), (1,)], expected("""RuntimeError: start (1) + length (2) exceeds dimension size (2)."""), id="narrow"),
     ],
-)
+)  # fmt: skip
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_wrong_shape(stack, device, program, fits, refused, message):
     """A shape, index or dimension that an operator does not take is refused with eager's exception."""

@@ -100,22 +100,10 @@ def test_write_to_expanded_rows(stack, device):
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        pytest.param(
-            add_to_expanded_intermediate,
-            expected(
-                """RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation."""
-            ),
-            id="expanded",
-        ),
-        pytest.param(
-            add_shifted,
-            expected(
-                """RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."""
-            ),
-            id="overlapping",
-        ),
+        pytest.param(add_to_expanded_intermediate, expected("""RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation."""), id="expanded"),
+        pytest.param(add_shifted, expected("""RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."""), id="overlapping"),
     ],
-)
+)  # fmt: skip
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_write_to_overlapping_memory(stack, device, program, message):
     """An in-place operation on an intermediate whose elements overlap raises as it does in eager."""
@@ -129,27 +117,11 @@ def test_write_to_overlapping_memory(stack, device, program, message):
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        pytest.param(
-            add_to_input,
-            expected("""RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."""),
-            id="leaf",
-        ),
-        pytest.param(
-            add_to_row_of_input,
-            expected(
-                """RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation."""
-            ),
-            id="view-of-leaf",
-        ),
-        pytest.param(
-            add_to_one_of_two_views,
-            expected(
-                """RuntimeError: Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."""
-            ),
-            id="one-of-several-views",
-        ),
+        pytest.param(add_to_input, expected("""RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."""), id="leaf"),
+        pytest.param(add_to_row_of_input, expected("""RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation."""), id="view-of-leaf"),
+        pytest.param(add_to_one_of_two_views, expected("""RuntimeError: Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."""), id="one-of-several-views"),
     ],
-)
+)  # fmt: skip
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_history_that_does_not_allow_it(stack, device, program, message):
     """What is allowed without grad and refused with it raises as it does in eager, once the input requires grad."""

@@ -102,7 +102,7 @@ def backward_outside(arguments, outputs):
         pytest.param(multiply_matrices, row_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."""), id="matmul-row"),
         pytest.param(shift, other_input_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [8]], which is output 0 of AsStrided, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."""), id="views-other-input"),
     ],
-)
+)  # fmt: skip
 @needs("training")
 @clause("aot_autograd.saved_tensors.modified")
 def test_write_before_backward(stack, device, program, after, message):
@@ -130,4 +130,6 @@ add: f32[3] = aten.add(mul, 1)
 copy_(in0, mul)
 return (add,)
 """)
-    run.eager_error.expect("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).""")
+    run.eager_error.expect(
+        """RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."""
+    )

@@ -39,6 +39,10 @@ def differentiable(outputs):
     outputs[0].backward(create_graph=True)
 
 
+def split_in_three(x):
+    return torch.split_with_sizes(x.sin(), [7, 16, 9])
+
+
 @needs("training")
 @clause("aot_autograd.sequence_numbers.joint_graph")
 def test_backward_nodes_name_their_forward(stack, device):
@@ -47,7 +51,8 @@ def test_backward_nodes_name_their_forward(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.joint.origins.expect("""\
+    run.joint.origins.expect(
+        """\
 number | operator | source | source of the forward
 0 | aten.convolution | conv2d |
 1 | aten._native_batch_norm_legit_functional | batch_norm |
@@ -79,9 +84,12 @@ number | operator | source | source of the forward
 2 | aten.threshold_backward |  | relu
 1 | aten.native_batch_norm_backward |  | batch_norm
 0 | aten.convolution_backward |  | conv2d
-""", until="2.14")
+""",
+        until="2.14",
+    )
     # Later releases fold the batch dimensions of a linear layer by another view.
-    run.joint.origins.expect("""\
+    run.joint.origins.expect(
+        """\
 number | operator | source | source of the forward
 0 | aten.convolution | conv2d |
 1 | aten._native_batch_norm_legit_functional | batch_norm |
@@ -113,7 +121,23 @@ number | operator | source | source of the forward
 2 | aten.threshold_backward |  | relu
 1 | aten.native_batch_norm_backward |  | batch_norm
 0 | aten.convolution_backward |  | conv2d
-""", since="2.14")
+""",
+        since="2.14",
+    )
+
+
+@needs("training")
+@clause("aot_autograd.sequence_numbers.marks_removed")
+def test_backward_leaves_no_marks(stack, device):
+    """The marks by which tracing knows the backward function that runs are gone when a backward is over."""
+    run = stack.run(split_in_three, tensors((32,), device=device, requires_grad=True), marked=True)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.marks.expect("""\
+in the backward: grad_fn_seq_nr, in_grad_fn
+after it: (no mark)
+""")
 
 
 @needs("training", "profiler")
@@ -125,7 +149,8 @@ def test_profile_of_a_differentiable_backward(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.profile.expect("""\
+    run.profile.expect(
+        """\
 0 | Convolution
 1 | NativeBatchNormLegit
 2 | Relu
@@ -139,9 +164,12 @@ def test_profile_of_a_differentiable_backward(stack, device):
 10 | Abs
 11 | Mean
 12 | CompiledFunction
-""", until="2.14")
+""",
+        until="2.14",
+    )
     # Later releases fold the batch dimensions of a linear layer by another view.
-    run.profile.expect("""\
+    run.profile.expect(
+        """\
 0 | Convolution
 1 | NativeBatchNormLegit
 2 | Relu
@@ -155,4 +183,6 @@ def test_profile_of_a_differentiable_backward(stack, device):
 10 | Abs
 11 | Mean
 12 | CompiledFunction
-""", since="2.14")
+""",
+        since="2.14",
+    )

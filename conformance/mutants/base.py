@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -42,6 +42,9 @@ class MutantStack(Stack):
     def compile(self, program: Compiled, recorder: Recorder, **options: Any) -> Compiled:
         compiled = super().compile(program, recorder, **options)
         return self.around(compiled) if self.around is not None else compiled
+
+    def while_tracing(self) -> AbstractContextManager[Any] | None:
+        return self.patch() if self.patch is not None else None
 
     def minifiable(self) -> Minifiable:
         patches = [f"{self.spec}.in_stages"] if self.in_stages is not None else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -115,6 +115,10 @@ class Stack:
             stack.enter_context(patched({**BASE_CONFIG, **self.config, **config}))
             stack.enter_context(recording(recorder, lowered="lowered_graph" in self.capabilities))
             yield
+
+    def while_tracing(self) -> AbstractContextManager[Any] | None:
+        """What is in force while programs are traced in front of this stack: nothing, but for mutants."""
+        return None
 
     def session_setup(self) -> None:
         """Work shared by all workers, done once before they start."""

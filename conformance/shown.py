@@ -1,0 +1,139 @@
+"""What a run shows, as texts that a case may expect: graphs by stage, recompiles, graph breaks, errors, marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from conformance.capture import Recorder
+from conformance.exceptions import canonical_message, first_line, innermost
+from conformance.expect import Expectable
+from conformance.graphs import Graphs
+from conformance.guards import Guards
+from conformance.observation import Observation
+from conformance.results import Discrepancy
+from conformance.stacks import Stack
+
+if TYPE_CHECKING:
+    from conformance.runs import Run
+
+
+class ConformanceFailure(AssertionError):
+    """A broken promise: the stage it shows at, and the discrepancies."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        stage: str,
+        discrepancies: Iterable[Discrepancy] = (),
+        exception: str | None = None,
+        run: Run | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.stage = stage
+        self.discrepancies = list(discrepancies)
+        self.exception = exception
+        self.run = run
+
+
+class NotApplicableExpectation:
+    """Stands for what this stack does not have (the Dynamo graph of `eager`): expectations on it say nothing."""
+
+    def expect(
+        self, literal: str, *, since: str | None = None, until: str | None = None, device: str | None = None
+    ) -> None:
+        """Compile behaviour is not applicable where nothing is compiled."""
+
+    @property
+    def operators(self) -> NotApplicableExpectation:
+        return self
+
+    def count(self, op: str) -> int:
+        raise ConformanceFailure("this stack shows no such graph: the case needs a capability", stage="expectation")
+
+    absent = count
+
+
+class Shown:
+    """The texts of a run, made when they are asked for."""
+
+    stack: Stack
+    device: str
+    recorder: Recorder
+    eager: Observation
+    compiled: Observation
+    #: Whether the stack refused, as documented, what eager does.
+    refused: bool
+
+    @cached_property
+    def dynamo(self) -> Any:
+        """The graphs handed to the stack's backend in this run, in order."""
+        return Graphs("dynamo", self.recorder.dynamo) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def lowered(self) -> Any:
+        """The stack's own last graphs; the case names the capability `lowered_graph`."""
+        shown = "lowered_graph" in self.stack.capabilities
+        return Graphs("lowered", self.recorder.lowered, device=self.device) if shown else NotApplicableExpectation()
+
+    @cached_property
+    def recompiles(self) -> Any:
+        """One canonical guard failure a line, in the order of the recompiles."""
+        text = "\n".join(self.recorder.recompiles) or "(no recompile)"
+        return Expectable("recompiles", text) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def guards(self) -> Any:
+        """How many guards each compilation has, by what they check."""
+        return Guards(self.recorder.guards) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def graph_breaks(self) -> Any:
+        """One canonical reason a line, in the order of the graph breaks."""
+        text = "\n".join(self.recorder.graph_breaks) or "(no graph break)"
+        return Expectable("graph breaks", text) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def profile(self) -> Expectable:
+        """The sequence numbers of backward functions in the profile, with their names, one a line."""
+        return Expectable("profile", "\n".join(self.recorder.profile) or "(no backward function)")
+
+    @cached_property
+    def marks(self) -> Expectable:
+        """The marks of a marked backward: those in force while it ran, and those it left behind."""
+        return Expectable("marks", "\n".join(self.recorder.marks) or "(not marked)")
+
+    @cached_property
+    def exported(self) -> Any:
+        """What the simple export made of the graphs that Dynamo handed over."""
+        return Graphs("exported", self.recorder.exported) if self.stack.compiles else NotApplicableExpectation()
+
+    @cached_property
+    def error(self) -> Expectable:
+        """The exception the stack raised: its type and the first line of its innermost message."""
+        return Expectable("error", error_text(self.compiled))
+
+    @cached_property
+    def eager_error(self) -> Expectable:
+        """The exception eager raised, in the same form as `error`."""
+        return Expectable("eager error", error_text(self.eager))
+
+    @cached_property
+    def refusal(self) -> Any:
+        """What a stack says that refused; where it did what eager does, expectations on it say nothing."""
+        return Expectable("refusal", error_text(self.compiled)) if self.refused else NotApplicableExpectation()
+
+    @cached_property
+    def compliance(self) -> Any:
+        """What a stack raised that did not refuse; where it refused, expectations on it say nothing."""
+        return NotApplicableExpectation() if self.refused else Expectable("compliance", error_text(self.compiled))
+
+
+def error_text(observation: Observation) -> str:
+    """What was raised: its type and the first line of its innermost message, in canonical words."""
+    if observation.raised is None:
+        return "(nothing raised)"
+    error = innermost(observation.raised.error)
+    return f"{type(error).__name__}: {canonical_message(first_line(error))}"
