@@ -1,4 +1,4 @@
-"""A view that the program takes under no_grad, of an input or an intermediate that requires grad, comes out with history.
+"""A view that the program takes under no_grad, of something that requires grad, comes out with history.
 
 Expected: None twice. Seen: None, then a grad_fn.
 """

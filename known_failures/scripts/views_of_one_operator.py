@@ -1,4 +1,4 @@
-"""Several views that one operator makes of an input come out of inductor as views that autograd lets the caller write to.
+"""Several views that one operator makes of an input come out of inductor as views that the caller may write to.
 
 Expected: eager refuses the write to one of them with a RuntimeError. Seen: inductor's outputs take the write.
 """
