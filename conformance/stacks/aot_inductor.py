@@ -20,7 +20,13 @@ class AotInductorStack(Stack):
     """A stack without Dynamo in front: what it is handed is the exported program, and it never compiles again."""
 
     def compile(
-        self, program: Callable[..., Any], recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
+        self,
+        program: Callable[..., Any],
+        recorder: Recorder,
+        *,
+        dynamic: bool | None = None,
+        fullgraph: bool = False,
+        cut_before: str = "",
     ) -> Callable[..., Any]:
         loaded: list[Callable[..., Any]] = []
 
@@ -47,9 +53,9 @@ class _Called(torch.nn.Module):
 
 def _exported(program: Callable[..., Any], args: Any, kwargs: Any, dynamic: bool | None) -> Any:
     module = program if isinstance(program, torch.nn.Module) else _Called(program)
-    shapes = None
+    shapes: Any = None
     if dynamic:
-        shapes = torch.export.ShapesCollection()
+        shapes = torch.export.ShapesCollection()  # type: ignore[no-untyped-call]
         for leaf in pytree.tree_leaves((args, kwargs)):
             if isinstance(leaf, torch.Tensor):
                 shapes[leaf] = [torch.export.Dim.AUTO] * leaf.dim()
