@@ -1,12 +1,11 @@
 """What decides about layout, sizes and options, changes neither results nor strides that a caller can see."""
 
-from functools import partial
 
 import pytest
 import torch
 from torch import nn
 
-from conformance import Program, clause, needs
+from conformance import clause, needs
 
 FROZEN = {"inductor.freezing": True, "inductor.layout_optimization": True}
 #: A float of a module is no size: symbolic, it makes AOTAutograd start anew, and the backend sees the graph twice.
