@@ -1,4 +1,4 @@
-"""A hook that a program registers on an intermediate and removes at once fails the compilation with an AssertionError."""
+"""A hook that a program registers on an intermediate and removes at once ends the compilation in an AssertionError."""
 
 import torch
 
