@@ -50,7 +50,7 @@ class _Through(torch.autograd.Function):
 @around("aot_autograd.aliasing.view_of_input_with_gradients")
 def views_of_a_custom_function(compiled: Compiled) -> Compiled:
     """Each output comes from a custom autograd function, so that a write to it does not become part of the history."""
-    return _on_outputs(compiled, _Through.apply)  # type: ignore[no-untyped-call]
+    return _on_outputs(compiled, _Through.apply)
 
 
 @around("aot_autograd.aliasing.view_without_history")
