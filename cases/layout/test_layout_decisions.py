@@ -1,6 +1,5 @@
 """What decides about layout, sizes and options, changes neither results nor strides that a caller can see."""
 
-
 import pytest
 import torch
 from torch import nn
