@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,12 +12,10 @@ import typer
 
 from conformance.catalog import MANIFEST, cases_root
 from conformance.contract import AREAS, nearest
-from conformance.invoke import INTERRUPTED, USAGE, UsageError, case_ids, check_run, run_cases, run_of
+from conformance.invoke import UsageError, case_ids, check_run, run_cases, run_of
+from conformance.usage import run_command
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-
-#: typer's own copy of click, or the installed one, whichever this release of typer raises from.
-ClickError: type[Any] = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
 
 
 @app.command(context_settings={"ignore_unknown_options": False})
@@ -267,32 +264,5 @@ def _discrepancy_line(found: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Run a command; wrong usage prints one line to stderr."""
-    command: Callable[..., Any] = typer.main.get_command(app)
-    try:
-        status = command(standalone_mode=False)
-    except typer.Abort:
-        status = INTERRUPTED
-    except ClickError as error:
-        status = _refuse(f"{error.format_message()}{_exists_instead(error)}")
-    except (ValueError, UsageError, OSError) as error:
-        status = _refuse(str(error))
-    sys.exit(status if isinstance(status, int) else 0)
-
-
-def _exists_instead(error: Any) -> str:
-    """What there is in place of an unknown command or option."""
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return ""
-    if hasattr(context.command, "commands"):
-        return f" Commands: {', '.join(context.command.commands)}."
-    if not hasattr(error, "option_name"):
-        return ""
-    options = [one for parameter in context.command.params for one in parameter.opts if one.startswith("-")]
-    return f" Options: {', '.join(options)}."
-
-
-def _refuse(message: str) -> int:
-    print(f"conformance: {' '.join(message.split())}", file=sys.stderr)
-    return USAGE
+    """Run a command and exit with its status."""
+    sys.exit(run_command(app))

@@ -70,7 +70,8 @@ class Shown:
     @cached_property
     def dynamo(self) -> Any:
         """The graphs handed to the stack's backend in this run, in order."""
-        return Graphs("dynamo", self.recorder.dynamo) if self.stack.compiles else NotApplicableExpectation()
+        shown = self.stack.compiles and self.stack.captured_by_dynamo
+        return Graphs("dynamo", self.recorder.dynamo) if shown else NotApplicableExpectation()
 
     @cached_property
     def lowered(self) -> Any:

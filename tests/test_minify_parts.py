@@ -152,11 +152,13 @@ mod = Repro()
     assert operations("print(1)") == 0
 
 
-def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
-    """The same sources and flags are built once, comments and places apart; what fails is built again."""
+def test_the_compiler_remembers_what_it_built(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The same sources and flags are built once, comments and places apart; an error is told of the file at hand."""
     real, log = tmp_path / "real" / "g++", tmp_path / "log"
     real.parent.mkdir()
-    real.write_text(f'#!/bin/sh\necho "$@" >> {log}\ncase "$*" in *bad*) exit 1;; esac\necho built > "$4"\n')
+    real.write_text(
+        f'#!/bin/sh\necho "$@" >> {log}\ncase "$*" in *bad*) echo "$1: no" >&2; exit 1;; esac\necho built > "$4"\n'
+    )
     real.chmod(0o700)
     place = tmp_path / "server"
     place.mkdir()
@@ -171,14 +173,15 @@ def test_the_compiler_remembers_what_compiled(tmp_path: Path) -> None:
     assert (tmp_path / "b.o").read_text() == "built\n"
     assert len(log.read_text().splitlines()) == 1
     assert build("c.cpp", "int y;\n", "c.o") == 0
-    assert build("bad.cpp", "int\n", "d.o") == build("bad.cpp", "int\n", "d.o") == 1
-    assert len(log.read_text().splitlines()) == 4
+    assert build("bad.cpp", "int\n", "d.o") == build("bad_as_well.cpp", "int\n", "d.o") == 1
+    assert capfd.readouterr().err == f"{tmp_path / 'bad.cpp'}: no\n{tmp_path / 'bad_as_well.cpp'}: no\n"
+    assert len(log.read_text().splitlines()) == 3
     assert build("e.hpp", "int z;\n", "e.i", "-E") == build("f.hpp", "int z;\n", "f.i", "-E") == 0
     assert build("g.o", "object", "g.so", "-shared") == build("h.o", "object", "h.so", "-shared") == 0
     assert (tmp_path / "h.so").read_text() == "built\n"
-    assert len(log.read_text().splitlines()) == 6
+    assert len(log.read_text().splitlines()) == 5
     assert build("h.o", "another object", "h.so", "-shared") == 0
-    assert len(log.read_text().splitlines()) == 7
+    assert len(log.read_text().splitlines()) == 6
 
 
 def test_a_chosen_compiler_is_left_alone(tmp_path: Path) -> None:

@@ -102,7 +102,6 @@ PROGRAMS = [
     pytest.param(hook_on_intermediate, expected("""aten.mul; aten.mul"""), id="on_intermediate"),
     pytest.param(hook_on_output, expected("""aten.mul"""), id="on_output"),
     pytest.param(two_hooks, expected("""aten.mul; aten.add"""), id="two"),
-    pytest.param(removed_hook, expected(""""""), id="removed"),
 ]
 
 
@@ -146,4 +145,17 @@ def test_hooks_of_the_output(stack, device):
 aten.mul
 aten.sum
 aten.mul
+""")
+
+
+@clause("aot_autograd.hooks.fire")
+def test_removed_hook(stack, device):
+    """A hook that the program registers and removes does not run."""
+    run = stack.run(removed_hook, plain)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""\
+mul
+add
 """)

@@ -108,20 +108,27 @@ def write_all(arguments, outputs):
 
 
 PROGRAMS = [
-    pytest.param(t, expected(""""""), id="t"),
-    pytest.param(transpose, expected(""""""), id="transpose"),
-    pytest.param(swapaxes, expected(""""""), id="swapaxes"),
-    pytest.param(unsqueeze, expected(""""""), id="unsqueeze"),
-    pytest.param(squeeze, expected(""""""), id="squeeze"),
-    pytest.param(as_strided, expected(""""""), id="as_strided"),
-    pytest.param(set, expected(""""""), id="set"),
-    pytest.param(detach, expected(""""""), id="detach"),
-    pytest.param(under_two_names, expected(""""""), id="under_two_names"),
-    pytest.param(t_and_a_view, expected(""""""), id="t_and_a_view"),
-    pytest.param(view_before_t, expected(""""""), id="view_before_t"),
-    pytest.param(t_then_write, expected(""""""), id="t_then_write"),
+    pytest.param(t, expected("""aten.mul; aten.t"""), id="t"),
+    pytest.param(transpose, expected("""aten.mul; aten.transpose"""), id="transpose"),
+    pytest.param(swapaxes, expected("""aten.mul; aten.transpose"""), id="swapaxes"),
+    pytest.param(unsqueeze, expected("""aten.mul; aten.unsqueeze"""), id="unsqueeze"),
+    pytest.param(squeeze, expected("""aten.slice; aten.mul; aten.squeeze"""), id="squeeze"),
+    pytest.param(as_strided, expected("""aten.mul; aten.as_strided"""), id="as_strided"),
+    pytest.param(set, expected("""aten.detach; aten.mul"""), id="set"),
+    pytest.param(detach, expected("""aten.mul; aten.mul"""), id="detach"),
+    pytest.param(under_two_names, expected("""aten.mul; aten.t"""), id="under_two_names"),
+    pytest.param(t_and_a_view, expected("""aten.mul; aten.transpose; aten.select"""), id="t_and_a_view"),
+    pytest.param(
+        t_then_write,
+        expected("""aten.mul; aten.t; aten.select; aten.mul; aten.t; aten.select_scatter; aten.t; aten.t"""),
+        id="t_then_write",
+    ),
     pytest.param(view_of_input, expected("""aten.view; aten.t; aten.mul"""), id="view_of_input"),
-    pytest.param(input_by_another_name, expected("""aten.unsqueeze; aten.mul"""), id="input_by_another_name"),
+]
+
+OTHER_NAMES = [
+    pytest.param(view_before_t, expected("""mul; view; t_"""), id="view_before_t"),
+    pytest.param(input_by_another_name, expected("""contiguous; unsqueeze_; mul"""), id="input_by_another_name"),
 ]
 
 
@@ -135,3 +142,15 @@ def test_output_has_the_new_shape(stack, device, program, operators, calls):
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.forward.operators.expect(operators)
+
+
+@pytest.mark.parametrize("calls", [pytest.param(plain, id="without_grad"), pytest.param(with_history, id="with_grad")])
+@pytest.mark.parametrize(("program", "operators"), OTHER_NAMES)
+@clause("aot_autograd.metadata.intermediate")
+def test_other_names_of_the_tensor(stack, device, program, operators, calls):
+    """What was a name or a view of the tensor before its shape changed is after it what it is in eager."""
+    run = stack.run(Program.of(program, after=write_all), calls)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect(operators)

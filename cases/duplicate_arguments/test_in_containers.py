@@ -113,7 +113,7 @@ def test_items_same_then_distinct(stack, device, program, wrap):
 
 @ITEMS
 @needs("recompiles", "input_mutation")
-@clause("duplicate_arguments.guards.in_containers")
+@clause("duplicate_arguments.guards.in_containers_become_one")
 def test_items_distinct_then_same(stack, device, program, wrap):
     """Two tensors for two items and then one compile twice, for that reason."""
     run = stack.run(program, distinct_then_same(wrap))
@@ -137,7 +137,7 @@ def test_keys_same_then_distinct(stack, device, program, wrap):
 
 @KEYS
 @needs("recompiles", "input_mutation")
-@clause("duplicate_arguments.guards.in_containers")
+@clause("duplicate_arguments.guards.in_containers_become_one")
 def test_keys_distinct_then_same(stack, device, program, wrap):
     """Two tensors under two keys and then one compile twice, for that reason."""
     run = stack.run(program, distinct_then_same(wrap))
@@ -161,7 +161,7 @@ def test_attributes_same_then_distinct(stack, device, kind):
 
 @ATTRIBUTES
 @needs("recompiles", "input_mutation")
-@clause("duplicate_arguments.guards.in_containers")
+@clause("duplicate_arguments.guards.in_containers_become_one")
 def test_attributes_distinct_then_same(stack, device, kind):
     """Two tensors for two attributes and then one compile twice, for that reason."""
     run = stack.run(of_attributes, distinct_then_same(attributes_of(kind)))

@@ -112,7 +112,7 @@ return (linear_1,)
 
 
 @needs("training")
-@clause("duplicate_arguments.parameters.untied")
+@clause("duplicate_arguments.parameters.shared_later")
 def test_untied_then_tied(stack, device):
     """Two weights, and then one that two layers share, have eager's values and gradients."""
     run = stack.run(Tied, untied_then_tied)

@@ -107,7 +107,7 @@ def test_held_tensor_then_another(stack, device, holder):
 
 @HOLDERS
 @needs("recompiles", "input_mutation")
-@clause("duplicate_arguments.guards.in_containers")
+@clause("duplicate_arguments.guards.in_containers_become_one")
 def test_another_tensor_then_the_held_one(stack, device, holder):
     """Another tensor and then the module's own as argument compile twice, for that reason."""
     run = stack.run(holder, another_then_held)
@@ -143,7 +143,7 @@ return (add,)
 
 
 @needs("training")
-@clause("duplicate_arguments.parameters.untied")
+@clause("duplicate_arguments.parameters.shared_later")
 def test_another_parameter_then_the_own_one(stack, device):
     """Another parameter and then the module's own as argument have eager's values and gradients."""
     run = stack.run(AsParameter, another_then_own)

@@ -1,4 +1,4 @@
-"""Gradients arrive with the strides that eager gives them: seen at inputs that are no leaves, which accumulate nothing."""
+"""Gradients arrive with the strides that eager gives them: asked for by `autograd.grad`, which accumulates nothing."""
 
 from functools import partial
 
@@ -6,18 +6,16 @@ import pytest
 import torch
 from torch.nn import functional
 
-from conformance import clause, needs
+from conformance import Program, clause, needs
 
 
 def numbers(shape, device):
     return ((torch.arange(torch.Size(shape).numel(), device=device) * 5) % 7 - 3).reshape(shape).float()
 
 
-def retaining(tensor):
-    """A tensor of the same strides that keeps the gradient it is given as it comes."""
-    inner = tensor.detach().requires_grad_() * 1
-    inner.retain_grad()
-    return inner
+def gradients(arguments, outputs):
+    """The gradients as they come: what `.grad` holds has been laid out again."""
+    return torch.autograd.grad(outputs.square().sum(), arguments)
 
 
 IMAGES = {
@@ -35,11 +33,11 @@ MATRICES = {
 
 def image_and_weight(device, image, weight):
     kernel = numbers((3, 4, 3, 3), device).contiguous(memory_format=weight)
-    return [(retaining(IMAGES[image](device)), retaining(kernel))]
+    return [(IMAGES[image](device).requires_grad_(), kernel.requires_grad_())]
 
 
 def two_matrices(device, left, right):
-    return [(retaining(MATRICES[left](device)), retaining(MATRICES[right](device)))]
+    return [(MATRICES[left](device).requires_grad_(), MATRICES[right](device).requires_grad_())]
 
 
 def convolve(x, weight):
@@ -50,17 +48,25 @@ def product(a, b):
     return torch.bmm(a, b)
 
 
+CONVOLVE = Program(convolve, backward=False, after=gradients)
+PRODUCT = Program(product, backward=False, after=gradients)
+FORCED = Program(convolve, backward=False, after=gradients, config={"inductor.force_layout_optimization": True})
+
+
 @needs("training")
 @pytest.mark.parametrize("weight", [torch.contiguous_format, torch.channels_last], ids=str)
 @pytest.mark.parametrize("image", IMAGES)
 @clause("layout.gradients.eager_strides")
 def test_convolution(stack, device, image, weight):
     """The gradients of image and weight have eager's strides."""
-    run = stack.run(convolve, partial(image_and_weight, image=image, weight=weight))
+    run = stack.run(CONVOLVE, partial(image_and_weight, image=image, weight=weight))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.backward.operators.expect("""aten.convolution_backward""")
+    run.joint.operators.expect("""\
+aten.convolution
+aten.convolution_backward
+""")
 
 
 @needs("training", "layout_optimization")
@@ -69,11 +75,11 @@ def test_convolution(stack, device, image, weight):
 def test_convolution_with_forced_layout(stack, device, image):
     """Layout optimization that is forced inside changes no gradient's strides."""
     calls = partial(image_and_weight, image=image, weight=torch.contiguous_format)
-    run = stack.run(convolve, calls, config={"inductor.force_layout_optimization": True})
+    run = stack.run(FORCED, calls)
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.backward.operators.expect("""""")
+    run.joint.operators.expect("""""")
 
 
 @needs("training")
@@ -82,11 +88,12 @@ def test_convolution_with_forced_layout(stack, device, image):
 @clause("layout.gradients.of_products")
 def test_batched_product(stack, device, left, right):
     """The gradients of both factors of a batched product have eager's strides."""
-    run = stack.run(product, partial(two_matrices, left=left, right=right))
+    run = stack.run(PRODUCT, partial(two_matrices, left=left, right=right))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.backward.operators.expect("""\
+    run.joint.operators.expect("""\
+aten.bmm
 aten.transpose
 aten.bmm
 aten.transpose

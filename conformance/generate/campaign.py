@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import queue
@@ -21,33 +20,15 @@ import torch
 
 from conformance import ledger
 from conformance.catalog import cases_root
-from conformance.check import load, program_of
-from conformance.folder import ResultFolder, script_name
+from conformance.folder import ResultFolder
+from conformance.generate.findings import CASE, Found
 from conformance.results import CaseResult, Discrepancy
-from conformance.runs import Run
-from conformance.script import script
 from conformance.session import Target
 from conformance.stacks import resolve
 
 #: Seconds that one program may take before its worker is taken for hung.
 HANG = 120.0
-CASE = "generated/explore::"
 FOREVER = 10**9
-
-
-@dataclass
-class Found:
-    """One distinct finding: its signature, its shrunk program, how often and with what it showed."""
-
-    signature: str
-    program: str
-    discrepancies: list[Discrepancy]
-    first_divergence: str | None = None
-    script: str = ""
-
-    @property
-    def name(self) -> str:
-        return hashlib.sha256(self.signature.encode()).hexdigest()[:10]
 
 
 @dataclass
@@ -217,39 +198,11 @@ class Campaign:
             return
         self.found[found.signature] = found
         if not found.signature.startswith("crash:"):
-            self._explain(found)
-        self.results.add(self._result(found))
+            found.explain(self.stack, self.device, self.folder)
+        self.results.add(found.result(self.target))
         said = "\n".join(f"  {one}" for one in found.discrepancies)
         written = f"\n  script: {found.script}" if found.script else ""
         self.show(f"\nfinding {len(self.found)}: {found.signature}\n\n{found.program}\n{said}{written}\n")
-
-    def _explain(self, found: Found) -> None:
-        """The first diverging rung and the stand-alone script, from one more run of the shrunk program."""
-        programs = self.folder / "programs"
-        programs.mkdir(parents=True, exist_ok=True)
-        file = programs / f"found_{found.name}.py"
-        file.write_text(found.program, encoding="utf-8")
-        module = load(str(file))
-        run = Run(self.stack, program_of(module, str(file)), module.calls, self.device)
-        found.first_divergence = run.first_divergence()
-        path = self.folder / "failures" / script_name(f"{CASE}{found.name}", self.target)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = script(run, title=f"{CASE}{found.name}", first_divergence=found.first_divergence)
-        path.write_text(text, encoding="utf-8")
-        found.script = str(path)
-
-    def _result(self, found: Found) -> CaseResult:
-        return CaseResult(
-            f"{CASE}{found.name}",
-            [],
-            "generated",
-            self.target.stack,
-            self.device,
-            "fail",
-            reason=found.signature,
-            discrepancies=found.discrepancies,
-            first_divergence=found.first_divergence,
-        )
 
     def _finish(self) -> None:
         if not self.found and self.tried:

@@ -2,7 +2,7 @@
 
 Found as ``g++`` before the real one, it hands on every order but those it knows: to preprocess, compile or link what it
 was given before with the same flags, for which it copies the result. Comments, empty lines and the places of the files
-make no difference. What does not build is not remembered, so an error is always the compiler's own.
+make no difference. Where a source did not compile, what the compiler said is said again, of the file it is in now.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ for source in sources:
             line for line in file if line.strip() and not line.lstrip().startswith(b"//"))
     key.update(hashlib.sha256(text).digest())
 known = os.path.join(memory, key.hexdigest())
+place = sources[0].encode()
 
 def copy(source, target):  # as a compiler does: whoever has the old file open keeps it
     shutil.copyfile(source, f"{{target}}.{{os.getpid()}}")
@@ -37,11 +38,20 @@ def copy(source, target):  # as a compiler does: whoever has the old file open k
 
 if os.path.exists(known):
     copy(known, target)
+elif os.path.exists(f"{{known}}.error"):
+    with open(f"{{known}}.error", "rb") as file:
+        sys.stderr.buffer.write(file.read().replace(b"\\0", place))
+    sys.exit(1)
 else:
-    status = subprocess.run([compiler, *arguments]).returncode
-    if status != 0 or not os.path.exists(target):
-        sys.exit(status)
-    copy(target, known)
+    done = subprocess.run([compiler, *arguments], stderr=subprocess.PIPE)
+    sys.stderr.buffer.write(done.stderr)
+    if done.returncode == 0 and os.path.exists(target):
+        copy(target, known)
+    elif done.returncode == 1 and len(sources) == 1:
+        with open(f"{{known}}.{{os.getpid()}}", "wb") as file:
+            file.write(done.stderr.replace(place, b"\\0"))
+        os.replace(file.name, f"{{known}}.error")
+    sys.exit(done.returncode)
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -83,13 +84,13 @@ def queries_never_isolated() -> None:
 
 
 @in_stages("minifier.after_aot.offload_to_disk", base="inductor")
-def intermediates_never_written() -> None:
-    """An intermediate that is offloaded gets a name, and no file on disk."""
-    from torch.utils._content_store import ContentStoreWriter
+def offloading_to_nowhere() -> None:
+    """Intermediates are offloaded into a folder that cannot exist."""
+    import functorch.compile
 
-    @replacing(ContentStoreWriter, "write_tensor")
-    def write(own: Any, self: Any, name: str, tensor: torch.Tensor) -> None:
-        pass
+    @replacing(functorch.compile, "minifier")
+    def minifier(own: Any, *args: Any, **options: Any) -> Any:
+        return own(*args, **{**options, "save_dir": f"{os.devnull}/intermediates"})
 
 
 @in_stages("minifier.accuracy.more_precise_than_eager", base="inductor")

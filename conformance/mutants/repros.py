@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,8 @@ def mutation_lost() -> None:
 @in_stages("minifier.repro.random_numbers", base="inductor")
 def seeds_lost() -> None:
     """Seeds are written down as zeros."""
-    _write_module(lambda text: text.replace("torch.ops.prims.inductor_seeds.default(1", "torch.zeros([1]"))
+    seeds = re.compile(r"torch\.ops\.prims\.inductor_seeds\.default\(1, (device\([^)]*\))\)")
+    _write_module(lambda text: seeds.sub(r"torch.zeros([1], dtype=torch.int64, device=\1)", text))
 
 
 @in_stages("minifier.after_dynamo.generated_module")

@@ -61,6 +61,8 @@ class Stack:
     options: Mapping[str, Any] = field(default_factory=dict)
     tolerance: Tolerance = field(default_factory=Tolerance)
     spec: str = ""
+    #: Whether what the stack is handed is a graph of Dynamo's, whose text is the same for every such stack.
+    captured_by_dynamo: bool = True
 
     @property
     def compiles(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from conformance.capture import Recorder
+from conformance.stacks.aot_inductor import AotInductorStack
 from conformance.stacks.base import ASSUMED, Stack
 
 #: Every call fits where nothing is compiled; what is said about recompiles is not applicable there.
@@ -41,5 +42,12 @@ BUILTIN = (
         INDUCTOR,
         config={"inductor.cpp_wrapper": True},
         area_config={"freezing": FREEZING},
+    ),
+    AotInductorStack(
+        "aot_inductor",
+        "inductor",
+        frozenset({"compile", "dynamic_shapes", "lowered_graph", "layout_optimization", "freezing"}),
+        area_config={"freezing": FREEZING},
+        captured_by_dynamo=False,
     ),
 )
