@@ -47,9 +47,9 @@ class _Called(torch.nn.Module):
 
 def _exported(program: Callable[..., Any], args: Any, kwargs: Any, dynamic: bool | None) -> Any:
     module = program if isinstance(program, torch.nn.Module) else _Called(program)
-    shapes = None
+    shapes: Any = None
     if dynamic:
-        shapes = torch.export.ShapesCollection()
+        shapes = torch.export.ShapesCollection()  # type: ignore[no-untyped-call]
         for leaf in pytree.tree_leaves((args, kwargs)):
             if isinstance(leaf, torch.Tensor):
                 shapes[leaf] = [torch.export.Dim.AUTO] * leaf.dim()
