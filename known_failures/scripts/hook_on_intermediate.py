@@ -1,4 +1,4 @@
-"""A hook that a program registers on an intermediate breaks the graph in torch 2.9: with fullgraph=True it is refused."""
+"""A hook that a program registers on an intermediate breaks the graph in torch 2.9: with fullgraph=True it fails."""
 
 import torch
 
