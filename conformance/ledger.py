@@ -24,7 +24,7 @@ UNREPORTED = "unreported"
 
 _REQUIRED = ("case", "device", "torch", "stage", "reason", "link")
 _SIGNATURE = ("signature", "device", "torch", "reason", "link")
-_OPTIONAL = ("observables", "exception", "script")
+_OPTIONAL = ("observables", "exception", "script", "machine")
 
 
 class LedgerError(ValueError):
@@ -60,9 +60,13 @@ class Entry:
     observables: frozenset[str] = frozenset()
     exception: str | None = None
     script: str | None = None
+    #: "gpu" where the failure, though of the CPU, shows only on a machine that has a GPU.
+    machine: str | None = None
 
-    def applies(self, case: str, device: str, torch_version: str) -> bool:
-        """Whether the entry is about this case, on this device and torch release."""
+    def applies(self, case: str, device: str, torch_version: str, *, has_gpu: bool = False) -> bool:
+        """Whether the entry is about this case, on this device, torch release and machine."""
+        if self.machine == "gpu" and not has_gpu:
+            return False
         return self.case == case and self.device in ("*", device) and in_range(self.torch, torch_version)
 
     def explains(self, stage: str, observables: Collection[str], exception: str | None) -> bool:
@@ -179,13 +183,17 @@ def _entry(table: dict[str, Any], where: str) -> Entry:
         raise LedgerError(f"{where}: the stage {table['stage']!r} is not one of {', '.join(STAGES)}")
     if bool(observables) == ("exception" in table):
         raise LedgerError(f"{where}: needs the observables that differ or the exception that is raised, one of the two")
+    if table.get("machine", "gpu") != "gpu":
+        raise LedgerError(f"{where}: the machine {table['machine']!r} is not 'gpu', all that an entry may ask for")
     _check_origin(table, where)
     return Entry(**{**table, "observables": frozenset(observables)})
 
 
-def match(entries: Iterable[Entry], case: str, device: str, torch_version: str) -> Entry | None:
+def match(
+    entries: Iterable[Entry], case: str, device: str, torch_version: str, *, has_gpu: bool = False
+) -> Entry | None:
     """The entry about this case, device and torch release; two are a mistake of the ledger."""
-    found = [entry for entry in entries if entry.applies(case, device, torch_version)]
+    found = [entry for entry in entries if entry.applies(case, device, torch_version, has_gpu=has_gpu)]
     if len(found) > 1:
         raise LedgerError(f"{case}: {len(found)} entries apply on {device} and torch {torch_version}; keep one")
     return found[0] if found else None

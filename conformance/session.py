@@ -106,7 +106,9 @@ class KnownFailures:
     def entry(self, case: str, target: Target) -> ledger.Entry | None:
         """The entry about a case on a target and the running torch."""
         for entries in (self._own, self._shipped[target.stack]):
-            if found := ledger.match(entries, case, target.device, torch.__version__):
+            if found := ledger.match(
+                entries, case, target.device, torch.__version__, has_gpu=torch.cuda.is_available()
+            ):
                 return found
         return None
 

@@ -51,10 +51,20 @@ def test_a_ledger_may_be_empty(tmp_path):
     assert ledger.load(tmp_path / "stack.toml") == []
 
 
+def test_an_entry_may_ask_for_a_machine_with_a_gpu():
+    """What shows on the CPU of such a machine only is known there, and nowhere else."""
+    (found,) = ledger.parse(VALID.replace("stage =", 'machine = "gpu"\nstage ='), "x.toml")
+
+    assert ledger.match([found], CASE, "cpu", "2.13.0", has_gpu=True) is found
+    assert ledger.match([found], CASE, "cpu", "2.13.0") is None
+    with pytest.raises(LedgerError, match="the machine 'tpu' is not 'gpu'"):
+        ledger.parse(VALID.replace("stage =", 'machine = "tpu"\nstage ='), "x.toml")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[[failure]]", "[[failures]]", "unknown table failures; a ledger holds [[failure]] entries"),
+        ("[[failure]]", "[[failures]]", "unknown table failures; a ledger holds [[failure]] and [[signature]] entries"),
         ("[[failure]]", "[failure]", "failure is not a list of entries; write [[failure]]"),
         ('device = "cpu"', "", "failure 1: missing device"),
         ('device = "cpu"', 'device = "cpu"\nstack = "x"', f"failure 1 ({CASE}): unknown key stack"),

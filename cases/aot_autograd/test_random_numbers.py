@@ -27,10 +27,6 @@ def no_dropout(x):
     return functional.dropout(x, 0.0) * 2
 
 
-def leaky_slopes(x):
-    return functional.rrelu(x, training=True)
-
-
 def uniform(x):
     return x * torch.rand_like(x)
 
@@ -85,7 +81,6 @@ PROGRAMS = [
     pytest.param(channel_dropout, expected("""dropout1d"""), id="channel_dropout"),
     pytest.param(alpha_dropout, expected("""alpha_dropout"""), id="alpha_dropout"),
     pytest.param(no_dropout, expected("""dropout; mul"""), id="no_dropout"),
-    pytest.param(leaky_slopes, expected("""rrelu"""), id="rrelu"),
     pytest.param(uniform, expected("""rand_like; mul"""), id="rand_like"),
     pytest.param(normal, expected("""randn; add"""), id="randn"),
     pytest.param(whole_numbers, expected("""randint; mul"""), id="randint"),

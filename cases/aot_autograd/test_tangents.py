@@ -75,7 +75,6 @@ def negated(output):
     ("program", "graph"),
     [
         pytest.param(multiply, expected("""in0: f32[3, 3]; in1: f32[3, 3]; in2: f32[3, 3]; mul: f32[3, 3] = aten.mul(in2, in0); mul_1: f32[3, 3] = aten.mul(in2, in1); return (mul_1, mul)"""), id="mul"),
-        pytest.param(multiply_transposed, expected("""in0: f32[3, 3]; in1: f32[3, 3]; in2: f32[3, 3](1, 3); t: f32[3, 3] = aten.t(in2); mul: f32[3, 3] = aten.mul(t, in0); mul_1: f32[3, 3] = aten.mul(t, in1); return (mul_1, mul)"""), id="transposed-mul"),
         pytest.param(multiply_matrices, expected("""in0: f32[3, 3]; in1: f32[3, 3](1, 3); in2: f32[3, 3]; t: f32[3, 3](1, 3) = aten.t(in2); mm: f32[3, 3] = aten.mm(t, in0); t_1: f32[3, 3](1, 3) = aten.t(mm); t_2: f32[3, 3] = aten.t(in1); mm_1: f32[3, 3] = aten.mm(in2, t_2); t_3: f32[3, 3] = aten.t(t_1); return (t_3, mm_1)"""), id="matmul"),
     ],
 )  # fmt: skip
@@ -88,6 +87,42 @@ def test_tangent(stack, device, program, tangent, graph):
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.backward.expect(graph)
+
+
+@pytest.mark.parametrize("tangent", [transposed, expanded_number, expanded_row, every_second, behind_others])
+@needs("training")
+@clause("aot_autograd.tangents.any_layout")
+def test_tangent_of_a_transposed_output(stack, device, tangent):
+    """The gradients of a product that comes out transposed are eager's for an incoming gradient of any layout."""
+    run = stack.run(multiply_transposed, tensors((3, 3), (3, 3), device=device, requires_grad=True), tangent=tangent)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.backward.expect(
+        """\
+in0: f32[3, 3]
+in1: f32[3, 3]
+in2: f32[3, 3](1, 3)
+t: f32[3, 3] = aten.t(in2)
+mul: f32[3, 3] = aten.mul(t, in0)
+mul_1: f32[3, 3] = aten.mul(t, in1)
+return (mul_1, mul)
+""",
+        since="2.13",
+    )
+    # Before 2.13 every tangent is taken to be contiguous, not to have the strides of its output.
+    run.backward.expect(
+        """\
+in0: f32[3, 3]
+in1: f32[3, 3]
+in2: f32[3, 3]
+t: f32[3, 3](1, 3) = aten.t(in2)
+mul: f32[3, 3](1, 3) = aten.mul(t, in0)
+mul_1: f32[3, 3](1, 3) = aten.mul(t, in1)
+return (mul_1, mul)
+""",
+        until="2.13",
+    )
 
 
 @pytest.mark.parametrize("tangent", [tagged, parameter])

@@ -110,7 +110,14 @@ def test_shared_norm_is_folded_into_both(stack, device):
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.count("convolution") == 2
     assert run.lowered.absent("sqrt")
-    run.dynamo.operators.expect("""""")
+    run.dynamo.operators.expect("""\
+conv2d
+batch_norm
+add
+conv2d
+batch_norm
+add
+""")
 
 
 @clause("freezing.conv_bn.called_twice")
