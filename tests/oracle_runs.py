@@ -19,10 +19,8 @@ class Wrapped(Stack):
 
     wrap: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda compiled: compiled
 
-    def compile(
-        self, program: Callable[..., Any], recorder: Recorder, *, dynamic: bool | None = None, fullgraph: bool = False
-    ) -> Callable[..., Any]:
-        return self.wrap(super().compile(program, recorder, dynamic=dynamic, fullgraph=fullgraph))
+    def compile(self, program: Callable[..., Any], recorder: Recorder, **options: Any) -> Callable[..., Any]:
+        return self.wrap(super().compile(program, recorder, **options))
 
 
 def wrapped(wrap: Callable[[Callable[..., Any]], Callable[..., Any]], base: str = "eager") -> BoundStack:

@@ -188,3 +188,16 @@ def test_a_chosen_compiler_is_left_alone(tmp_path: Path) -> None:
     """Where CXX is set, or there is no compiler, nothing is put before it."""
     assert compiler.install(tmp_path, {"PATH": os.environ["PATH"], "CXX": "clang++"}) == {}
     assert compiler.install(tmp_path, {"PATH": str(tmp_path)}) == {}
+
+
+def test_a_deep_temporary_folder_leaves_room_for_the_socket(tmp_path, monkeypatch):
+    """The address of a socket is short, so the server's folder is elsewhere where the temporary one lies too deep."""
+    from conformance.minify.server import LONGEST_ADDRESS, root_folder
+
+    deep = tmp_path / ("a" * 60) / ("b" * 60)
+    deep.mkdir(parents=True)
+    for folder in (tmp_path, deep):
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        root = root_folder()
+        assert len(str(root / "socket")) <= LONGEST_ADDRESS
+        root.rmdir()

@@ -24,6 +24,8 @@ from typing import Any
 from conformance.minify import child
 
 SUBREAPER = 36  # prctl(PR_SET_CHILD_SUBREAPER): what a child leaves behind becomes ours to end
+#: The address of a socket is a path of at most 107 bytes on Linux, and of 103 elsewhere.
+LONGEST_ADDRESS = 103
 SHIM = """\
 #!{python} -IS
 import json, os, socket, sys
@@ -56,11 +58,17 @@ class Running:
             os.killpg(self.pid, signal.SIGKILL)
 
 
+def root_folder() -> Path:
+    """A new folder for the server's own, in the temporary folder where its path leaves room for a socket's name."""
+    deep = len(os.fsencode(tempfile.gettempdir())) + len("/conformance-minify-12345678/socket") > LONGEST_ADDRESS
+    return Path(tempfile.mkdtemp(prefix="conformance-minify-", dir="/tmp" if deep else None))
+
+
 class Server:
     """Takes orders on a socket in a folder of its own, forks a child for each and says how it ended."""
 
     def __init__(self) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="conformance-minify-"))
+        self.root = root_folder()
         self.running: dict[int, Running] = {}
         self.selector = selectors.DefaultSelector()
         self.listener = socket.socket(socket.AF_UNIX)
