@@ -20,7 +20,7 @@ from conformance.profiles import profiled
 from conformance.programs import Calls, Program
 from conformance.reference import reference
 from conformance.results import Discrepancy
-from conformance.shown import ConformanceFailure, NotApplicableExpectation, Shown, error_text
+from conformance.shown import ConformanceFailure, NotApplicableExpectation, Shown
 from conformance.stacks import Stack, resolve
 from conformance.stacks.exported import exported
 from conformance.stacks.joint_export import behind_joint_export
@@ -39,7 +39,6 @@ class Run(Shown):
         #: Where two things are right (`or_limit`), which one the stack did.
         self.saw = ""
         self._limit_named = False
-        self.refused = False
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 
@@ -73,18 +72,12 @@ class Run(Shown):
         self.eager.timings["compare"] = self.eager.timings.get("compare", 0.0) + time.perf_counter() - started
         return compared
 
-    def assert_matches_eager(
-        self, allowing: Mapping[str, str] | None = None, *, or_limit: bool = False, or_refuses: str = ""
-    ) -> None:
+    def assert_matches_eager(self, allowing: Mapping[str, str] | None = None, *, or_limit: bool = False) -> None:
         """Every observable is as in eager; ``allowing`` maps the few that a clause leaves open to the reason.
 
         A place that is named (``globals['module']``) stands for everything below it. With ``or_limit`` the stack may
-        raise where eager does not, as `limit` expects it to; ``saw`` tells which of the two it did. ``or_refuses``
-        begins the RuntimeError by which a stack may refuse, as its documentation says, what eager does: see `refusal`.
+        raise where eager does not, as `limit` expects it to; ``saw`` tells which of the two it did.
         """
-        if or_refuses and self._refuses(or_refuses):
-            self.refused = True
-            return
         allowed = dict(allowing or {})
         for name, reason in allowed.items():
             if not reason.strip():
@@ -105,14 +98,6 @@ class Run(Shown):
                 exception=self.comparison.exception,
                 run=self,
             )
-
-    def _refuses(self, message: str) -> bool:
-        raised = self.compiled.raised
-        return (
-            self.eager.raised is None
-            and raised is not None
-            and error_text(self.compiled).startswith(f"RuntimeError: {message}")
-        )
 
     def assert_compiled(self, graphs: int = 1, recompiles: int = 0, graph_breaks: int | None = 0) -> None:
         """The stack's backend was handed this many graphs; nothing to assert where nothing is compiled.

@@ -64,8 +64,6 @@ class Shown:
     recorder: Recorder
     eager: Observation
     compiled: Observation
-    #: Whether the stack refused, as documented, what eager does.
-    refused: bool
 
     @cached_property
     def dynamo(self) -> Any:
@@ -120,16 +118,6 @@ class Shown:
     def eager_error(self) -> Expectable:
         """The exception eager raised, in the same form as `error`."""
         return Expectable("eager error", error_text(self.eager))
-
-    @cached_property
-    def refusal(self) -> Any:
-        """What a stack says that refused; where it did what eager does, expectations on it say nothing."""
-        return Expectable("refusal", error_text(self.compiled)) if self.refused else NotApplicableExpectation()
-
-    @cached_property
-    def compliance(self) -> Any:
-        """What a stack raised that did not refuse; where it refused, expectations on it say nothing."""
-        return NotApplicableExpectation() if self.refused else Expectable("compliance", error_text(self.compiled))
 
 
 def error_text(observation: Observation) -> str:
