@@ -1,4 +1,4 @@
-"""What a run shows of autograd beside values: sequence numbers, marks of the backward, exports, traces on fake tensors."""
+"""What a run shows of autograd beside values: sequence numbers, marks of the backward, exports, traces."""
 
 from __future__ import annotations
 
