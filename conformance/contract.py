@@ -82,7 +82,7 @@ def clauses() -> Mapping[str, Clause]:
 
 def parse_clauses(text: str, area: str) -> list[Clause]:
     """The clauses of one file; every mistake in it is one line that names the file and the clause."""
-    where = f"clauses/{area}.toml"
+    where = f"conformance/clauses/{area}.toml"
     try:
         tables = tomllib.loads(text).get("clause", [])
     except tomllib.TOMLDecodeError as error:
@@ -94,7 +94,8 @@ def _parse_clause(table: Mapping[str, Any], area: str, where: str) -> Clause:
     keys = {"id", "level", "sentence", "source", "rows"}
     if set(table) != keys:
         missing, extra = sorted(keys - set(table)), sorted(set(table) - keys)
-        raise ContractError(f"{where}: " + "; ".join(_named(("missing", missing), ("unknown", extra))))
+        named = f"{where} ({table['id']})" if "id" in table else where
+        raise ContractError(f"{named}: " + "; ".join(_named(("missing", missing), ("unknown", extra))))
     if not table["id"].startswith(f"{area}.") or table["id"].count(".") < 2:
         raise ContractError(f"{where}: the id {table['id']!r} is not of the form {area}.<topic>.<promise>")
     if table["level"] not in LEVELS:
@@ -113,7 +114,9 @@ def _named(*groups: tuple[str, list[str]]) -> list[str]:
 def clause(id: str) -> Callable[[Case], Case]:
     """Say which clause a case proves."""
     if id not in clauses():
-        raise UnknownClause(f"unknown clause {id!r}; {nearest(id, clauses())}")
+        raise UnknownClause(
+            f"unknown clause {id!r}; {nearest(id, clauses())}; a new one goes into conformance/clauses/<area>.toml"
+        )
 
     def mark(case: Case) -> Case:
         case.conformance_clause = id  # type: ignore[attr-defined]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from conformance import catalog
 from conformance.contract import clauses
+
+ROOT = Path(__file__).resolve().parents[1]
 
 CASE_FILE = '''
 """Cases."""
@@ -81,3 +85,12 @@ def test_the_document_has_a_table_for_each_area(checkout):
     assert "\n## `layout`\n\n| clause | level | promise | rows | cases |\n" in text
     assert "| `layout.outputs.eager_strides` | MUST | Outputs have eager's strides" in text
     assert "| L4 | 2 |" in text
+
+
+def test_the_contract_in_the_documents_is_current():
+    """docs/contract.md is what `conformance clauses --markdown` prints."""
+    written = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+
+    assert written == catalog.clauses_markdown(catalog.clause_records(ROOT / "cases")) + "\n", (
+        "docs/contract.md is stale: conformance clauses --markdown > docs/contract.md"
+    )

@@ -81,35 +81,43 @@ def test_a_sound_file_is_read():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('level = "MUST"', "", "clauses/layout.toml: clause 1: missing level"),
-        ('level = "MUST"', 'level = "MUST"\nextra = 1', "clauses/layout.toml: clause 1: unknown extra"),
+        ('level = "MUST"', "", " (layout.topic.promise): missing level"),
+        (
+            'level = "MUST"',
+            'level = "MUST"\nextra = 1',
+            " (layout.topic.promise): unknown extra",
+        ),
         (
             'level = "MUST"',
             'level = "MAY"',
-            "clauses/layout.toml: clause 1: the level 'MAY' is not one of MUST, SHOULD",
+            ": the level 'MAY' is not one of MUST, SHOULD",
         ),
         (
             "layout.topic.promise",
             "freezing.a.b",
-            "clauses/layout.toml: clause 1: the id 'freezing.a.b' is not of the form layout.<topic>.<promise>",
+            ": the id 'freezing.a.b' is not of the form layout.<topic>.<promise>",
         ),
         (
             "https://example.org",
             "a book",
-            "clauses/layout.toml: clause 1: the source 'a book' is not a public https address",
+            ": the source 'a book' is not a public https address",
         ),
-        ("It holds.", "It holds", "clauses/layout.toml: clause 1: the sentence does not end with a full stop"),
+        (
+            "It holds.",
+            "It holds",
+            ": the sentence does not end with a full stop",
+        ),
     ],
     ids=["missing", "unknown", "level", "id", "source", "sentence"],
 )
 def test_a_mistake_in_a_file_is_one_line(old, new, message):
     with pytest.raises(contract.ContractError) as caught:
         contract.parse_clauses(VALID.replace(old, new), "layout")
-    assert str(caught.value) == message
+    assert str(caught.value) == f"conformance/clauses/layout.toml: clause 1{message}"
 
 
 def test_a_file_that_is_not_toml_is_named():
-    with pytest.raises(contract.ContractError, match=r"^clauses/layout\.toml: not TOML: "):
+    with pytest.raises(contract.ContractError, match=r"^conformance/clauses/layout\.toml: not TOML: "):
         contract.parse_clauses("[[clause", "layout")
 
 
