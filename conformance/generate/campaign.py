@@ -140,7 +140,7 @@ class Campaign:
             "stack": self.spec,
             "device": self.device,
             "examples": share,
-            "until": min(self.until, 1e12),
+            "until": self.until,
             "seed": seed,
             "known": [*self.known, *self.found],
             "database": self.database,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import traceback
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.check import program_of
-from conformance.exceptions import first_line
+from conformance.exceptions import first_line, innermost
 from conformance.generate.sketch import Sketch, source
 from conformance.results import Discrepancy
 from conformance.runs import BoundStack, ConformanceFailure, Run
@@ -25,10 +25,9 @@ class Trial:
     eager_ran: bool
     signature: str = ""
     discrepancies: tuple[Discrepancy, ...] = ()
-    run: Run | None = field(default=None, repr=False, compare=False)
 
 
-def try_program(text: str, stack: Stack, device: str, *, keep_run: bool = False) -> Trial:
+def try_program(text: str, stack: Stack, device: str) -> Trial:
     """Run the program of a `conformance check` text on both sides."""
     module = types.ModuleType("generated")
     exec(compile(text, "<generated>", "exec"), module.__dict__)
@@ -37,12 +36,12 @@ def try_program(text: str, stack: Stack, device: str, *, keep_run: bool = False)
     found = tuple(run.comparison.discrepancies)
     if not found:
         return Trial(eager_ran)
-    return Trial(eager_ran, signature(run), found, run if keep_run else None)
+    return Trial(eager_ran, signature(run), found)
 
 
 def assert_as_eager(stack: BoundStack, sketch: Sketch) -> None:
     """The program differs from eager in nothing, or in a way that the stack's ledger knows by its signature."""
-    trial = try_program(source(sketch), stack.stack, stack.device, keep_run=True)
+    trial = try_program(source(sketch), stack.stack, stack.device)
     if not trial.signature or trial.signature in stack.known_signatures:
         return
     lines = "\n".join(f"  {found}" for found in trial.discrepancies)
@@ -63,9 +62,7 @@ def signature(run: Run) -> str:
     if raised is None:
         assert run.eager.raised is not None
         return f"exception: nothing raised for {type(run.eager.raised.error).__name__} in {run.eager.raised.stage}"
-    error: BaseException = raised.error
-    while isinstance(getattr(error, "inner_exception", None), BaseException):
-        error = error.inner_exception  # type: ignore[attr-defined]
+    error = innermost(raised.error)
     pattern = re.sub(r"'[^']*'|\"[^\"]*\"|\S*/\S*", "_", first_line(error))
     pattern = re.sub(r"0x[0-9a-f]+|\d+", "N", pattern)[:LONGEST_MESSAGE].strip()
     return f"exception {type(error).__name__} in {raised.stage}: {pattern} at {_frame(error)}"
