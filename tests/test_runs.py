@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 import torch
+import torch._functorch.config
 
 from conformance import tensors
+from conformance.capture import Recorder
 from conformance.runs import BoundStack, ConformanceFailure
 from conformance.stacks import resolve
 
@@ -60,3 +62,15 @@ def test_graph_breaks_may_be_left_open() -> None:
     with pytest.raises(ConformanceFailure, match="graph_breaks: expected 0, got 1"):
         found.assert_compiled(graphs=0)
     assert str(found.eager_error).startswith("RuntimeError: The size of tensor a (2)")
+
+
+@pytest.mark.skipif(
+    not hasattr(torch._functorch.config, "error_on_custom_op_aliasing"), reason="this torch has no such config"
+)
+def test_a_run_is_no_stricter_in_ci() -> None:
+    """What torch makes an error where the environment has CI is none in a run, there as elsewhere."""
+    config = torch._functorch.config
+    with config.patch(error_on_custom_op_aliasing=True):
+        with resolve("aot_eager").session({}, Recorder()):
+            assert not config.error_on_custom_op_aliasing
+        assert config.error_on_custom_op_aliasing
