@@ -8,11 +8,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from conformance.contract import clause, needs
+from conformance.contract import clause, in_profiles, needs
 
 if TYPE_CHECKING:
     from conformance.expect import expected
-    from conformance.generate import assert_as_eager, sketches
+    from conformance.generate import assert_as_eager, kept, kept_programs, sketches
     from conformance.programs import Call, CallSequence, Program, call, tensors
 
 __all__ = [
@@ -23,6 +23,9 @@ __all__ = [
     "call",
     "clause",
     "expected",
+    "in_profiles",
+    "kept",
+    "kept_programs",
     "needs",
     "sketches",
     "tensors",
@@ -32,6 +35,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Loaded when asked for: reports and clause lists must not wait for torch.
     if name in __all__:
-        module = {"expected": "expect", "assert_as_eager": "generate", "sketches": "generate"}.get(name, "programs")
+        generate = dict.fromkeys(("assert_as_eager", "kept", "kept_programs", "sketches"), "generate")
+        module = {"expected": "expect", **generate}.get(name, "programs")
         return getattr(importlib.import_module(f"conformance.{module}"), name)
     raise AttributeError(f"module 'conformance' has no attribute {name!r}; it has {', '.join(__all__)}")

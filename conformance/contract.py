@@ -39,6 +39,8 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "profiler": "traces the backward through autograd, so that the profiler sees the numbers of its functions",
     }
 )
+#: How much is run, and how many programs a case draws that draws any. Each of them has to end within a case's time.
+PROFILES: Mapping[str, int] = MappingProxyType({"quick": 10, "full": 20, "nightly": 60})
 
 Case = TypeVar("Case", bound=Callable[..., Any])
 
@@ -53,6 +55,10 @@ class UnknownClause(ValueError):
 
 class UnknownCapability(ValueError):
     """A capability that is not in `CAPABILITIES`."""
+
+
+class UnknownProfile(ValueError):
+    """A profile that is not in `PROFILES`."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,19 @@ def needs(*capabilities: str) -> Callable[[Case], Case]:
 
     def mark(case: Case) -> Case:
         case.conformance_needs = tuple(capabilities)  # type: ignore[attr-defined]
+        return case
+
+    return mark
+
+
+def in_profiles(*profiles: str) -> Callable[[Case], Case]:
+    """Say in which profiles a case runs, where it costs too much for every run."""
+    for profile in profiles:
+        if profile not in PROFILES:
+            raise UnknownProfile(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+
+    def mark(case: Case) -> Case:
+        case.conformance_profiles = tuple(profiles)  # type: ignore[attr-defined]
         return case
 
     return mark

@@ -28,16 +28,16 @@ def _is_error(error: BaseException, wanted: type[BaseException]) -> bool:
     if type(error).__module__.startswith("torch."):
         return any(
             isinstance(member, wanted) and (not _is_wrapper(member) or type(member) is wanted)
-            for member in _members(error)
+            for member in members_of(error)
         )
     return isinstance(error, wanted)
 
 
 def _is_wrapper(error: BaseException) -> bool:
-    return type(error).__module__.startswith("torch.") and any(member is not error for member in _members(error))
+    return type(error).__module__.startswith("torch.") and any(member is not error for member in members_of(error))
 
 
-def _members(error: BaseException | None) -> Iterator[BaseException]:
+def members_of(error: BaseException | None) -> Iterator[BaseException]:
     """The error and everything it wraps."""
     pending, seen = [error], set()
     while pending:
@@ -63,7 +63,7 @@ def first_line(error: BaseException) -> str:
 
 def innermost_message(error: BaseException) -> str:
     """Type and first line of the error that torch's own errors wrap, in canonical words."""
-    members = [member for member in _members(error) if not type(member).__module__.startswith("torch.")]
+    members = [member for member in members_of(error) if not type(member).__module__.startswith("torch.")]
     inner = members[-1] if members else error
     return f"{type(inner).__name__}: {canonical_message(first_line(inner))}"
 
@@ -71,6 +71,7 @@ def innermost_message(error: BaseException) -> str:
 def canonical_message(text: str) -> str:
     """The text as every release and device words it: operators by name, not by node, and tensors without a device."""
     text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
+    text = text.replace("set_detect_anomaly(True, check_nan=False)", "set_detect_anomaly(True)")
     return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)
 
 

@@ -10,7 +10,7 @@ from conformance.graphs import Graphs
 from conformance.observe import run_backward
 from conformance.programs import Calls, Program, build_calls
 from conformance.stacks.exported import exported
-from conformance.surroundings import global_state_restored
+from conformance.surroundings import dispatch_restored, global_state_restored
 from conformance.watched import Watched
 
 _TRACED: dict[Any, dict[str, Graphs]] = {}
@@ -52,7 +52,7 @@ def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
                 run_backward(program, outputs)
 
         try:
-            with program.grad_mode():
+            with dispatch_restored(), program.grad_mode():
                 return front_end_graphs(
                     exported(program, calls, device, built) if program.export else built,
                     [call.args for call in sequence],

@@ -10,12 +10,11 @@ from typing import Any
 
 from conformance import ledger
 from conformance.catalog import cases_root
+from conformance.contract import PROFILES
 from conformance.results import Results
 
 USAGE = 2
 INTERRUPTED = 130
-#: How many programs a generated case draws.
-PROFILES = {"quick": 50, "full": 500, "nightly": 5000}
 PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:logging", "--import-mode=importlib")
 
 

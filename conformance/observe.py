@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
 
+from conformance.exceptions import members_of
 from conformance.facts import as_tuple
 from conformance.observation import Observation, Raised
 from conformance.observer import Observer
 from conformance.programs import SEED, Calls, Program, build_calls
 from conformance.structure import leaves
-from conformance.surroundings import defined_memory, global_state_restored, seed_everything
+from conformance.surroundings import defined_memory, dispatch_restored, global_state_restored, seed_everything
 from conformance.watched import Watched
 
 
@@ -76,7 +78,8 @@ def observe(
             watched = Watched(built, [*(call.before for call in sequence), program.after])
             observer = Observer(built, sequence, device, watched)
         try:
-            _run(program, built, compile, observer, result, ran)
+            with dispatch_restored():
+                _run(program, built, compile, observer, result, ran)
         finally:
             watched.restore()
     return result
@@ -125,6 +128,9 @@ def _run(
                 step()
         except Exception as error:
             result.raised = Raised(stage, number, error, observer.global_state())
+            # What the frames hold (a mode that was entered) is to end with this side and not when the error does.
+            for member in members_of(error):
+                traceback.clear_frames(member.__traceback__)
             return
         with _clock(timings, "observe"):
             result.phases.append(observer.snapshot(name, stage))

@@ -12,8 +12,9 @@ import pytest
 
 from conformance import expect
 from conformance.conclusion import conclude
+from conformance.contract import PROFILES
 from conformance.controller import PROPERTY, Controller
-from conformance.invoke import PROFILES, USAGE
+from conformance.invoke import USAGE
 from conformance.runs import BoundStack
 from conformance.session import DeviceRequired, Session, Target, area_of, case_id
 
@@ -135,7 +136,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 def pytest_runtest_setup(item: Any) -> None:
     if hasattr(item, "conformance_case_id"):
         needs = getattr(item.function, "conformance_needs", ())
-        item.conformance_not_run = item.config.stash[SESSION].not_run(item.conformance_target, needs)
+        profiles = getattr(item.function, "conformance_profiles", PROFILES)
+        item.conformance_not_run = item.config.stash[SESSION].not_run(item.conformance_target, needs, profiles)
         if item.conformance_not_run:
             pytest.skip(item.conformance_not_run[1])
 

@@ -13,8 +13,7 @@ import torch
 
 from conformance import devices, ledger
 from conformance.catalog import MANIFEST, is_root
-from conformance.contract import AREAS, nearest
-from conformance.invoke import PROFILES
+from conformance.contract import AREAS, PROFILES, nearest
 from conformance.results import CaseResult, Key, Results, ResultsError
 from conformance.stacks import Stack, resolve
 
@@ -208,13 +207,17 @@ class Session:
             for case, target in cases
         ]
 
-    def not_run(self, target: Target, needs: Iterable[str]) -> tuple[str, str] | None:
-        """Why a case is not run on its target: the device is absent, or the stack does not declare what it needs."""
+    def not_run(self, target: Target, needs: Iterable[str], profiles: Collection[str]) -> tuple[str, str] | None:
+        """Why a case is not run: an absent device, what the stack does not declare, a profile without it."""
         record = self.devices[target.device]
         if not record.available:
             return "unavailable", record.reason
         lacking = [name for name in needs if name not in self.stacks[target.stack].capabilities]
-        return ("not_applicable", f"{target.stack} does not declare {', '.join(lacking)}") if lacking else None
+        if lacking:
+            return "not_applicable", f"{target.stack} does not declare {', '.join(lacking)}"
+        if self.option.profile not in profiles:
+            return "not_applicable", f"runs in the profiles {' and '.join(profiles)}"
+        return None
 
     def is_full(self, arguments: Sequence[str]) -> bool:
         """Whether the run is about all cases, so that one without a result is missing."""

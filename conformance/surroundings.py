@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -84,3 +85,32 @@ def global_state_restored() -> Iterator[None]:
         torch.set_rng_state(generators)
         if drawn is not None:
             sys.modules["numpy"].random.set_state(drawn)
+
+
+#: Modes that are never left, since leaving one brings back what was in force before it.
+_entered: list[Any] = []
+
+
+@contextmanager
+def dispatch_restored() -> Iterator[None]:
+    """Inference mode and the dispatch keys end with a side, where something entered inference mode and then raised.
+
+    What entered it puts back the keys of its own time when it is collected, in the middle of any later program. It has
+    to be gone before the keys are put right; torch sets both by entering a mode, and in no other way.
+    """
+    inference = torch.is_inference_mode_enabled()
+    keys = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+    try:
+        yield
+    finally:
+        if torch.is_inference_mode_enabled() != inference:
+            _enter_for_good(torch.inference_mode(inference))
+            gc.collect()
+        now = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+        if [key_set.raw_repr() for key_set in now] != [key_set.raw_repr() for key_set in keys]:
+            _enter_for_good(torch._C._ForceDispatchKeyGuard(*keys))
+
+
+def _enter_for_good(mode: Any) -> None:
+    _entered.append(mode)
+    mode.__enter__()

@@ -293,6 +293,48 @@ def test_what_a_stack_changes_is_reported_once_by_name(name: str) -> None:
     assert reported(run) == expected
 
 
+def test_a_mode_that_is_never_left_ends_with_the_run() -> None:
+    """Inference mode, which an exception can leave on, is reported, and off again for the next program."""
+    entered: list[Any] = []
+
+    def enter(args: Any, out: Any) -> None:
+        entered.append(torch.inference_mode())
+        entered[-1].__enter__()
+
+    run = wrapped(in_place(enter)).run(doubled, calls_of(lambda: (torch.ones(2),)))
+
+    assert "inference_mode.global_state" in reported(run)
+    assert not torch.is_inference_mode_enabled()
+    wrapped(lambda compiled: compiled).run(
+        program, calls_of(lambda: (torch.ones(2, 3), leaf(2, 3)))
+    ).assert_matches_eager()
+
+
+def test_a_mode_that_an_exception_keeps_ends_with_the_run() -> None:
+    """What was entered on the way to an exception is gone before the next program, and not when the error is."""
+
+    def raising(compiled: Any) -> Any:
+        def call(x: torch.Tensor) -> Any:
+            with torch._C._ForceDispatchKeyGuard(*keys()):
+                entered = torch.inference_mode()
+                entered.__enter__()
+                raise RuntimeError("between entering and leaving")
+
+        return call
+
+    def keys() -> Any:
+        return torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+
+    before = [key_set.raw_repr() for key_set in keys()]
+    run = wrapped(raising).run(doubled, calls_of(lambda: (torch.ones(2),)))
+
+    assert reported(run) == ["exception"]
+    assert not torch.is_inference_mode_enabled()
+    assert [key_set.raw_repr() for key_set in keys()] == before
+    del run
+    assert [key_set.raw_repr() for key_set in keys()] == before
+
+
 def test_the_second_of_two_calls_is_named() -> None:
     """Places in a sequence of calls carry the call."""
     first: list[Any] = []
