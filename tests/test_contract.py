@@ -71,6 +71,11 @@ def test_unknown_capability_is_an_error():
         contract.needs("trainings")
 
 
+def test_unknown_profile_is_an_error():
+    with pytest.raises(contract.UnknownProfile, match="unknown profile 'weekly'; known: quick, full, nightly"):
+        contract.in_profiles("weekly")
+
+
 def test_a_sound_file_is_read():
     (entry,) = contract.parse_clauses(VALID, "layout")
     assert entry == contract.Clause(

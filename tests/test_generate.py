@@ -12,11 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from conformance import ledger
-from conformance.generate import Sketch, sketches, source
+from conformance.generate import Sketch, kept, kept_programs, sketches, source
+from conformance.generate.kept import choose
 from conformance.generate.sketch import Input, OneCall, Statement
 from conformance.generate.statements import LAYOUTS, STATEMENTS
 from conformance.generate.trials import try_program
 from conformance.results import Results
+from conformance.runs import BoundStack
 from conformance.stacks import resolve
 
 EAGER = resolve("eager")
@@ -68,6 +70,23 @@ def test_every_statement_fits_somewhere(text: str) -> None:
 def test_eager_agrees_with_itself(sketch: Sketch) -> None:
     """Whatever is drawn, the oracle reports nothing of eager against eager."""
     assert try_program(source(sketch), EAGER, "cpu").signature == ""
+
+
+def test_programs_are_chosen_for_what_no_earlier_one_holds() -> None:
+    """Each holds two statements that are new, the choice is the same every time."""
+    texts = choose(60, seed=1)
+
+    assert texts == choose(60, seed=1)
+    assert len(texts) > 1
+    assert all(try_program(text, EAGER, "cpu").signature == "" for text in texts)
+
+
+def test_a_kept_program_is_read_with_its_calls() -> None:
+    """The cases find the programs by name, in the folder beside them."""
+    name = kept_programs()[0]
+    program, calls = kept(name)
+
+    assert not BoundStack(EAGER, "cpu").run(program, calls).comparison.discrepancies
 
 
 def test_a_signature_is_the_observables_that_differ() -> None:

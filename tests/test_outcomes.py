@@ -207,6 +207,17 @@ def test_a_need_that_is_not_declared(cases: Cases) -> None:
     assert cases.results["test_freezes"].reason == "eager does not declare freezing"
 
 
+def test_a_case_of_longer_profiles(cases: Cases) -> None:
+    """A case that is left to longer profiles says so in a quick run, and runs in those."""
+    cases.write("from conformance import in_profiles\n@in_profiles('full', 'nightly')\ndef test_draws(stack): ...")
+
+    assert cases.run().ret == 0
+    assert cases.outcomes == {"test_draws": "not_applicable"}
+    assert cases.results["test_draws"].reason == "runs in the profiles full and nightly"
+    assert cases.run("--profile=full").ret == 0
+    assert cases.outcomes == {"test_draws": "pass"}
+
+
 def test_parameters_stacks_and_devices(cases: Cases) -> None:
     """A case runs on every stack and device; its id has its own parameters only; absent devices are counted."""
     cases.write("import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_it(n, stack): ...")
