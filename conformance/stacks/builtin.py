@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
+from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from conformance.capture import Recorder
 from conformance.stacks.aot_inductor import AotInductorStack
@@ -20,8 +23,16 @@ class InductorStack(Stack):
     """Inductor, whose C++ compiler is warmed once so that workers share its precompiled headers."""
 
     def session_setup(self) -> None:
+        _remove_unfinished()
         with self.session({}, Recorder()):
             self.compile(_warm_up, Recorder())(torch.ones(8))
+
+
+def _remove_unfinished() -> None:
+    """A compiler that was killed leaves an empty library, which inductor's cache would load from then on."""
+    for library in Path(cache_dir()).glob("*/*.so"):
+        if library.stat().st_size == 0:
+            library.unlink(missing_ok=True)
 
 
 def _warm_up(x: torch.Tensor) -> torch.Tensor:
