@@ -50,7 +50,7 @@ def softmax(x):
 
 
 def matmul(x):
-    return x @ x.mT, x.mT @ x
+    return x @ x.transpose(-1, -2), x.transpose(-1, -2) @ x
 
 
 def attend(x):
@@ -121,9 +121,9 @@ def test_matmul(stack, device, layout):
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.dynamo.operators.expect("""\
-getattr
+transpose
 matmul
-getattr
+transpose
 matmul
 """)
 
