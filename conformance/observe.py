@@ -75,7 +75,8 @@ def observe(
             built = program.build(device)
             sequence = build_calls(calls, device)
         with _clock(timings, "observe"):
-            watched = Watched(built, [*(call.before for call in sequence), program.after])
+            steps = [*(call.before for call in sequence), program.after]
+            watched = Watched(built, steps) if program.watched else Watched(None)
             observer = Observer(built, sequence, device, watched)
         try:
             with dispatch_restored():

@@ -113,6 +113,7 @@ class Program:
     ``marked`` runs the backward with the hooks by which AOTAutograd marks what it traces; ``joint_export`` hands the
     stack's backend what the simple export makes of the graph.
     ``tangent(output)`` is the gradient that comes in at an output, where it is not the oracle's own.
+    ``watched=False`` leaves alone what a function reaches by its globals and closure: looking at it keeps it alive.
     """
 
     function: Callable[..., Any] | None = None
@@ -130,6 +131,7 @@ class Program:
     export: str = ""
     cut_before: str = ""
     within: Callable[[], AbstractContextManager[Any]] = nullcontext
+    watched: bool = True
 
     def __post_init__(self) -> None:
         if (self.function is None) == (self.make is None):

@@ -64,9 +64,18 @@ def _case(file: str, name: str, parameters: dict[str, Any]) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    function = getattr(module, name)
+    parameters = {**parameters, **_text(function, list(parameters.values()))}
     if isinstance(parameters.get("program"), str):
-        parameters = {**parameters, "program": getattr(module, parameters["program"])}
-    return lambda stack: getattr(module, name)(stack, "cpu", **parameters)
+        parameters["program"] = getattr(module, parameters["program"])
+    return lambda stack: function(stack, "cpu", **parameters)
+
+
+def _text(case: Any, chosen: list[Any]) -> dict[str, Any]:
+    """The text in the row that is chosen of a case's table; nothing where the case has no such table."""
+    tables = [mark.args[1] for mark in getattr(case, "pytestmark", ()) if mark.args and mark.args[0][-1] == "text"]
+    texts = [row.values[-1] for rows in tables for row in rows if row.id in chosen]
+    return {"text": texts[0]} if texts else {}
 
 
 @pytest.mark.parametrize("name", KILLS)

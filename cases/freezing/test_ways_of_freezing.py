@@ -1,5 +1,7 @@
 """Freezing that discards the module's parameters, and freezing through the C++ wrapper."""
 
+import gc
+import weakref
 from functools import partial
 
 import torch
@@ -7,6 +9,21 @@ import torch
 from conformance import Program, call, clause, needs
 
 DISCARDING = {"inductor.freezing": True, "inductor.freezing_discard_parameters": True}
+
+
+#: The parameter of the program that was built last, for as long as anything else keeps it alive.
+ALIVE = weakref.WeakValueDictionary()
+
+
+class AddsItsParameter(torch.nn.Module):
+    """The sum of the parameter and ten is a constant of its own, so that nothing needs the parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(4.0))
+
+    def forward(self, x):
+        return (self.weight + 10) + x
 
 
 class ConvBatchNorm(torch.nn.Module):
@@ -43,6 +60,25 @@ def closing_over_the_module(device):
     return program
 
 
+def adding_a_parameter(device):
+    module = AddsItsParameter().to(device)
+    ALIVE["weight"] = module.weight
+
+    def program(x):
+        return module(x)
+
+    return program
+
+
+def is_alive(arguments, outputs):
+    gc.collect()
+    return "weight" in ALIVE
+
+
+def row(device):
+    return [(torch.arange(4.0, device=device),)]
+
+
 def run_uncompiled(program, x):
     program(x)
 
@@ -67,6 +103,26 @@ def test_eager_module_raises_after_discarding(stack, device):
     run.error.expect(
         """RuntimeError: Trying to run Pytorch Eager Module after Dynamo Freezing. The original parameters have been discarded for memory efficiency. Found in op aten.convolution.default for erased parameter weight of Conv2d(3, 32, kernel_size=(3, 3), stride=(2, 2))"""
     )
+
+
+@needs("freezing", "lowered_graph")
+@clause("freezing.parameters.freed")
+def test_folded_parameter_is_freed(stack, device):
+    """Nothing keeps a parameter alive that was folded into another constant and discarded."""
+    program = Program(make=adding_a_parameter, inference=True, after=is_alive, watched=False, config=DISCARDING)
+    run = stack.run(program, row)
+
+    run.assert_matches_eager(
+        allowing={"after[0].value": "eager needs the parameter that the frozen program is free of"}
+    )
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert [(found.name, found.actual) for found in run.comparison.discrepancies] == [("after[0].value", "False")]
+    run.lowered.expect("""\
+in0: f32[4]
+const0: f32[4]
+add: f32[4] = aten.add(const0, in0)
+return (add,)
+""")
 
 
 @needs("freezing", "lowered_graph")

@@ -52,7 +52,16 @@ def test_equal_weights_are_loaded(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.recompiles.expect("""(no recompile)""")
+    run.forward.expect("""\
+in0: f32[2, 3]
+in1: f32[2]
+in2: f32[2, 3]
+in3: f32[2]
+t: f32[3, 2](1, 3) = aten.t(in0)
+addmm: f32[2, 2] = aten.addmm(in1, in2, t)
+mul: f32[2, 2] = aten.mul(addmm, in3)
+return (mul,)
+""")
 
 
 @clause("freezing.weights.followed_unfrozen")
@@ -62,7 +71,16 @@ def test_weights_are_followed_where_nothing_is_frozen(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.recompiles.expect("""(no recompile)""")
+    run.forward.expect("""\
+in0: f32[2, 3]
+in1: f32[2]
+in2: f32[2, 3]
+in3: f32[2]
+t: f32[3, 2](1, 3) = aten.t(in0)
+addmm: f32[2, 2] = aten.addmm(in1, in2, t)
+mul: f32[2, 2] = aten.mul(addmm, in3)
+return (mul,)
+""")
 
 
 @needs("freezing", "lowered_graph")
@@ -79,4 +97,15 @@ def test_frozen_weights_are_no_longer_updated(stack, device):
     )
     run.assert_compiled(graphs=1, recompiles=0)
     assert [found.observable for found in run.comparison.discrepancies] == ["value", "value"]
-    run.recompiles.expect("""(no recompile)""")
+    assert "const0" in run.lowered.text
+    assert "in1" not in run.lowered.text
+    run.forward.expect("""\
+in0: f32[2, 3]
+in1: f32[2]
+in2: f32[2, 3]
+in3: f32[2]
+t: f32[3, 2](1, 3) = aten.t(in0)
+addmm: f32[2, 2] = aten.addmm(in1, in2, t)
+mul: f32[2, 2] = aten.mul(addmm, in3)
+return (mul,)
+""")

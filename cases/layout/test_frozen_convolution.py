@@ -127,11 +127,38 @@ def test_double_precision(stack, device):
     run.forward.operators.expect("""aten.convolution""")
 
 
+@needs("freezing")
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@clause("layout.weights.every_dtype")
+def test_half_precision(stack, device, dtype):
+    """A frozen convolution in half precision compiles, and has eager's strides."""
+    run = stack.run(*frozen(Convolve, dtype))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""aten.convolution""")
+
+
 @needs("freezing", "layout_optimization")
 @clause("layout.outputs.unconverted")
 def test_layout_optimization_off_keeps_strides(stack, device):
     """With layout optimization off a frozen program returns two contiguous outputs."""
     run = stack.run(ADD_THEN_CONVOLVE, images, config=NOT_CONVERTED)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.add
+aten.convolution
+""")
+
+
+@needs("freezing", "layout_optimization")
+@clause("layout.outputs.unconverted")
+def test_layout_optimization_off_keeps_channels_last(stack, device):
+    """With layout optimization off a frozen program returns channels_last outputs for a channels_last image."""
+    calls = partial(images, memory_format=torch.channels_last)
+    run = stack.run(ADD_THEN_CONVOLVE, calls, config=NOT_CONVERTED)
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)

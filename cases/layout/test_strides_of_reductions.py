@@ -50,7 +50,7 @@ def softmax(x):
 
 
 def matmul(x):
-    return x @ x.transpose(-2, -1), x.transpose(-2, -1) @ x
+    return x @ x.transpose(-1, -2), x.transpose(-1, -2) @ x
 
 
 def attend(x):

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import torch
 
-from conformance import Program, clause
+from conformance import Program, clause, needs
 
 FROZEN = {"inductor.freezing": True, "inductor.layout_optimization": True}
 
@@ -76,3 +76,76 @@ aten._native_batch_norm_legit_no_training
 aten.convolution
 aten.view
 """)
+
+
+@needs("freezing", "lowered_graph", "layout_optimization")
+@clause("layout.views.as_strided")
+def test_strides_are_restored_before_as_strided(stack, device):
+    """Of one convolution, laid out anew or not, both windows are taken by the strides that they were written for."""
+    run = stack.run(Program(make=partial(halo, groups=2), inference=True, config=FROZEN), deep_image)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.count("convolution") == 1
+    assert run.lowered.count("as_strided") == 2
+    assert "[153600, 400, 160, 8, 20, 1]" in run.lowered.text
+    run.forward.operators.expect("""\
+aten.convolution
+aten.constant_pad_nd
+aten.as_strided
+aten.as_strided
+aten.clone
+""")
+    run.lowered.expect(
+        """\
+in0: f32[8, 256, 16, 16]
+const0: f32[384, 128, 1, 1] _mkldnn
+_convolution_pointwise: f32[8, 384, 16, 16](98304, 1, 6144, 384) = mkldnn._convolution_pointwise(in0, const0, None, [0, 0], [1, 1], [1, 1], 2, 'none', [], '')
+constant_pad_nd: f32[8, 384, 20, 20](153600, 1, 7680, 384) = aten.constant_pad_nd(_convolution_pointwise, [2, 2, 2, 2], 0.0)
+inductor_force_stride_order: f32[8, 384, 20, 20] = prims.inductor_force_stride_order(constant_pad_nd, (153600, 400, 20, 1))
+as_strided: f32[8, 384, 2, 20, 12](153600, 400, 160, 1, 20) = aten.as_strided(inductor_force_stride_order, [8, 384, 2, 20, 12], [153600, 400, 160, 1, 20])
+inductor_force_stride_order_1: f32[8, 384, 2, 20, 12](153600, 400, 160, 1, 20) = prims.inductor_force_stride_order(as_strided, (153600, 400, 160, 1, 20))
+as_strided_1: f32[8, 384, 2, 2, 12, 12](153600, 400, 160, 8, 20, 1) = aten.as_strided(inductor_force_stride_order_1, [8, 384, 2, 2, 12, 12], [153600, 400, 160, 8, 20, 1])
+clone: f32[8, 384, 2, 2, 12, 12] = aten.clone(as_strided_1, memory_format=contiguous_format)
+inductor_force_stride_order_2: f32[8, 384, 2, 2, 12, 12] = prims.inductor_force_stride_order(clone, (221184, 576, 288, 144, 12, 1))
+return (inductor_force_stride_order_2,)
+""",
+        device="cpu",
+    )
+
+
+@needs("freezing", "lowered_graph", "layout_optimization")
+@clause("layout.views.flatten")
+def test_strides_are_restored_before_flatten(stack, device):
+    """The frozen graph holds one convolution of the normalized image, and flattens it in eager's order."""
+    run = stack.run(Program.of(FlattenedConvolution, inference=True, config=FROZEN), image)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.count("convolution") == 1
+    assert run.lowered.absent("batch_norm")
+    run.forward.operators.expect("""\
+aten._native_batch_norm_legit_no_training
+aten.convolution
+aten.view
+""")
+    run.lowered.expect(
+        """\
+const0: f32[128]
+in0: f32[2, 3, 5, 5]
+const1: f32[3, 1, 1]
+const2: f32[3, 1, 1]
+const3: f32[3, 1, 1]
+const4: f32[3, 1, 1]
+const5: f32[128, 3, 3, 3] _mkldnn
+sub: f32[2, 3, 5, 5] = aten.sub(in0, const1)
+mul: f32[2, 3, 5, 5] = aten.mul(sub, const2)
+mul_1: f32[2, 3, 5, 5] = aten.mul(mul, const3)
+add: f32[2, 3, 5, 5] = aten.add(mul_1, const4)
+_convolution_pointwise: f32[2, 128, 5, 5](3200, 1, 640, 128) = mkldnn._convolution_pointwise(add, const5, const0, [1, 1], [1, 1], [1, 1], 1, 'none', [], '')
+reshape: f32[2, 3200] = aten.reshape(_convolution_pointwise, [2, 3200])
+inductor_force_stride_order: f32[2, 3200] = prims.inductor_force_stride_order(reshape, (3200, 1))
+return (inductor_force_stride_order,)
+""",
+        device="cpu",
+    )

@@ -49,6 +49,26 @@ def statistics_of_the_batch(module: fx.GraphModule) -> None:
         node.args = (node.args[0], None, None, *node.args[3:TRAINING], True, *node.args[TRAINING + 1 :])
 
 
+@editing("freezing.conv_bn.training")
+def norms_never_train(module: fx.GraphModule) -> None:
+    """Batch norm takes the statistics that it keeps, and leaves them as they are, in training too."""
+    for node in _norms(module):
+        if node.args[1] is not None:
+            node.update_arg(TRAINING, False)
+
+
+@editing("freezing.conv_bn.batch_statistics")
+def missing_statistics_made_up(module: fx.GraphModule) -> None:
+    """Batch norm that keeps no statistics takes zero and one for mean and variance."""
+    for node in _norms(module):
+        if node.args[1] is None:
+            with module.graph.inserting_before(node):
+                made_up = [
+                    module.graph.call_function(make, (node.args[3],)) for make in (torch.zeros_like, torch.ones_like)
+                ]
+            node.args = (node.args[0], *made_up, *node.args[3:TRAINING], False, *node.args[TRAINING + 1 :])
+
+
 @editing("freezing.folding.random")
 def random_numbers_folded(module: fx.GraphModule) -> None:
     """Random numbers are drawn once, when the program is compiled."""
