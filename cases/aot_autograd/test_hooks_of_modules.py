@@ -115,7 +115,9 @@ linear
     ("register", "hook", "operators"),
     [
         pytest.param("register_forward_hook", double_output, expected("""linear; mul; mul; linear"""), id="forward"),
-        pytest.param("register_forward_pre_hook", double_input, expected("""mul; linear; mul; linear"""), id="forward_pre"),
+        pytest.param(
+            "register_forward_pre_hook", double_input, expected("""mul; linear; mul; linear"""), id="forward_pre"
+        ),
     ],
 )
 @clause("aot_autograd.hooks.fire")

@@ -73,15 +73,63 @@ def add(arguments, output):
 
 
 VIEWS = [
-    pytest.param(real, torch.complex64, expected("""in0: c64[2, 3]; view_as_real: f32[2, 3, 2] = aten.view_as_real(in0); select: f32[2, 3](6, 2) = aten.select(view_as_real, 2, 0); return (select,)"""), id="real"),
-    pytest.param(imag, torch.complex64, expected("""in0: c64[2, 3]; view_as_real: f32[2, 3, 2] = aten.view_as_real(in0); select: f32[2, 3](6, 2) = aten.select(view_as_real, 2, 1); return (select,)"""), id="imag"),
+    pytest.param(
+        real,
+        torch.complex64,
+        expected(
+            """in0: c64[2, 3]; view_as_real: f32[2, 3, 2] = aten.view_as_real(in0); select: f32[2, 3](6, 2) = aten.select(view_as_real, 2, 0); return (select,)"""
+        ),
+        id="real",
+    ),
+    pytest.param(
+        imag,
+        torch.complex64,
+        expected(
+            """in0: c64[2, 3]; view_as_real: f32[2, 3, 2] = aten.view_as_real(in0); select: f32[2, 3](6, 2) = aten.select(view_as_real, 2, 1); return (select,)"""
+        ),
+        id="imag",
+    ),
     pytest.param(attribute, torch.complex64, expected("""in0: c64[2, 3]; return ()"""), id="attribute"),
-    pytest.param(imag_of_a_row, torch.complex64, expected("""in0: c64[2, 3]; select: c64[3] = aten.select(in0, 0, 1); view_as_real: f32[3, 2] = aten.view_as_real(select); select_1: f32[3](2) = aten.select(view_as_real, 1, 1); return (select_1,)"""), id="imag_of_a_row"),
-    pytest.param(view_as_real, torch.complex64, expected("""in0: c64[2, 3]; view_as_real: f32[2, 3, 2] = aten.view_as_real(in0); return (view_as_real,)"""), id="view_as_real"),
-    pytest.param(view_as_complex, torch.float32, expected("""in0: f32[2, 3, 2]; view_as_complex: c64[2, 3] = aten.view_as_complex(in0); return (view_as_complex,)"""), id="view_as_complex"),
-    pytest.param(floats, torch.complex64, expected("""in0: c64[2, 3]; view: f32[2, 6] = aten.view(in0, f32); return (view,)"""), id="floats"),
-    pytest.param(whole_numbers, torch.float32, expected("""in0: f32[2, 3, 2]; view: i32[2, 3, 2] = aten.view(in0, i32); return (view,)"""), id="whole_numbers"),
-    pytest.param(halves, torch.float32, expected("""in0: f32[2, 3, 2]; view: f16[2, 3, 4] = aten.view(in0, f16); return (view,)"""), id="halves"),
+    pytest.param(
+        imag_of_a_row,
+        torch.complex64,
+        expected(
+            """in0: c64[2, 3]; select: c64[3] = aten.select(in0, 0, 1); view_as_real: f32[3, 2] = aten.view_as_real(select); select_1: f32[3](2) = aten.select(view_as_real, 1, 1); return (select_1,)"""
+        ),
+        id="imag_of_a_row",
+    ),
+    pytest.param(
+        view_as_real,
+        torch.complex64,
+        expected("""in0: c64[2, 3]; view_as_real: f32[2, 3, 2] = aten.view_as_real(in0); return (view_as_real,)"""),
+        id="view_as_real",
+    ),
+    pytest.param(
+        view_as_complex,
+        torch.float32,
+        expected(
+            """in0: f32[2, 3, 2]; view_as_complex: c64[2, 3] = aten.view_as_complex(in0); return (view_as_complex,)"""
+        ),
+        id="view_as_complex",
+    ),
+    pytest.param(
+        floats,
+        torch.complex64,
+        expected("""in0: c64[2, 3]; view: f32[2, 6] = aten.view(in0, f32); return (view,)"""),
+        id="floats",
+    ),
+    pytest.param(
+        whole_numbers,
+        torch.float32,
+        expected("""in0: f32[2, 3, 2]; view: i32[2, 3, 2] = aten.view(in0, i32); return (view,)"""),
+        id="whole_numbers",
+    ),
+    pytest.param(
+        halves,
+        torch.float32,
+        expected("""in0: f32[2, 3, 2]; view: f16[2, 3, 4] = aten.view(in0, f16); return (view,)"""),
+        id="halves",
+    ),
 ]
 
 

@@ -65,6 +65,16 @@ def with_history(device, dtype):
     return [(leaf.clone().reshape(2, 3, -1).squeeze(2),)]
 
 
+def write_to_the_first(x, y):
+    x.add_(1)
+    return y + 1
+
+
+def floats_and_their_bits(device):
+    x = torch.arange(1.0, 5, device=device)
+    return [(x, x.view(torch.int32))]
+
+
 PROGRAMS = [
     pytest.param(real, torch.complex64, expected("""getattr; mul_; mul"""), id="real"),
     pytest.param(imag_of_a_row, torch.complex64, expected("""getattr; fill_; getattr; mul"""), id="imag_of_a_row"),
@@ -74,7 +84,9 @@ PROGRAMS = [
     pytest.param(floats, torch.complex64, expected("""view; add_; mul"""), id="floats"),
     pytest.param(whole_numbers, torch.float32, expected("""view; bitwise_and_; mul"""), id="whole_numbers"),
     pytest.param(halves, torch.float32, expected("""view; fill_; mul"""), id="halves"),
-    pytest.param(view_before_the_write, torch.complex64, expected("""getattr; mul_; mul"""), id="view_before_the_write"),
+    pytest.param(
+        view_before_the_write, torch.complex64, expected("""getattr; mul_; mul"""), id="view_before_the_write"
+    ),
 ]
 
 
@@ -100,3 +112,16 @@ def test_input_holds_what_was_written_with_gradients_off(stack, device, program,
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.dynamo.operators.expect(operators)
+
+
+@clause("aot_autograd.mutation.writeback")
+def test_write_to_one_of_two_types(stack, device):
+    """Of two arguments that read one memory as different types, the second holds what is written to the first."""
+    run = stack.run(write_to_the_first, floats_and_their_bits)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""\
+add_
+add
+""")
