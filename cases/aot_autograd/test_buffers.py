@@ -13,6 +13,17 @@ class Statistics(torch.nn.BatchNorm1d):
         super().__init__(3)
 
 
+class CumulativeStatistics(torch.nn.Module):
+    """Without a momentum, mean and variance are averages in which each batch weighs the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(3, momentum=None)
+
+    def forward(self, x):
+        return self.norm(x * 2) * 3
+
+
 class InstanceStatistics(torch.nn.InstanceNorm1d):
     def __init__(self):
         super().__init__(3, track_running_stats=True)
@@ -88,6 +99,12 @@ class BufferUsedBeforeTheWrite(WithBuffer):
         return y
 
 
+def batches(device):
+    """Each batch has a mean and a variance of its own."""
+    batch = torch.arange(12.0, device=device).reshape(4, 3)
+    return [((batch + shift).requires_grad_(),) for shift in (batch, 7, batch * batch)]
+
+
 MODULES = [
     pytest.param(
         Statistics,
@@ -147,6 +164,19 @@ aten._native_batch_norm_legit_functional
 aten.copy_
 aten.copy_
 aten.copy_
+""")
+
+
+@clause("aot_autograd.buffers.updated")
+def test_cumulative_statistics_are_updated(stack, device):
+    """Statistics in which the number of the batch decides its weight are eager's after three different batches."""
+    run = stack.run(CumulativeStatistics, batches)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=2, recompiles=0, graph_breaks=1)
+    run.dynamo.operators.expect("""\
+mul
+mul
 """)
 
 

@@ -52,6 +52,12 @@ def penalize_gradient(arguments, output):
     (gradient * gradient + arguments[0]).backward()
 
 
+def differentiate_gradient_of_output(arguments, output):
+    """The second gradient is asked for as one that may be missing, which is no leave to lose it."""
+    (gradient,) = torch.autograd.grad(output, arguments, create_graph=True)
+    return torch.autograd.grad(gradient, arguments, allow_unused=True)
+
+
 def scalar(device):
     return [(torch.tensor(1.0, device=device, requires_grad=True),)]
 
@@ -149,6 +155,22 @@ return (exp,)
 def test_gradient_in_a_loss(stack, device):
     """A loss of a gradient that is computed from outputs alone has eager's gradient or the documented error."""
     run = stack.run(exp, scalar, backward=False, after=penalize_gradient)
+
+    run.limit.expect("""RuntimeError: torch.compile with aot_autograd does not currently support double backward""")
+    run.assert_matches_eager(or_limit=True)
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.expect("""\
+in0: f32[]
+exp: f32[] = aten.exp(in0)
+return (exp, exp)
+""")
+
+
+@needs("training")
+@clause("aot_autograd.double_backward.right_or_refused")
+def test_second_gradient_that_may_be_unused(stack, device):
+    """The gradient of a gradient that is computed from outputs alone is eager's or refused, and never missing."""
+    run = stack.run(exp, scalar, backward=False, after=differentiate_gradient_of_output)
 
     run.limit.expect("""RuntimeError: torch.compile with aot_autograd does not currently support double backward""")
     run.assert_matches_eager(or_limit=True)

@@ -29,6 +29,17 @@ def scale_through_expanded_view(x, z):
     return y * z
 
 
+def add_beyond_the_view(x):
+    """The input is a part of its memory, and what is written to begins in it and ends outside."""
+    y = x.as_strided((10,), (1,), 5)
+    y.add_(1)
+    return y
+
+
+def first_half(device):
+    return [(torch.arange(20.0, device=device)[:10],)]
+
+
 @clause("aot_autograd.mutation.leaf_under_no_grad")
 def test_parameter_is_mutated_with_grad_off(stack, device):
     """A parameter that is mutated with grad mode off holds eager's value."""
@@ -156,4 +167,17 @@ in0: f32[3, 2, 3](0, 3, 1)
 in1: f32[3, 2, 3]
 mul: f32[3, 2, 3] = aten.mul(in1, in0)
 return (None, mul)
+""")
+
+
+@clause("aot_autograd.mutation.writeback")
+def test_write_beyond_an_input(stack, device):
+    """A write through a view that is strided beyond the input reaches all of the memory that it covers."""
+    run = stack.run(add_beyond_the_view, first_half)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""\
+as_strided
+add_
 """)

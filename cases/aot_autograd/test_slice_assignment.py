@@ -25,6 +25,12 @@ def add_in_place_to_sine(x, y):
     return torch.sin(x).add_(y)
 
 
+def shift_rows(x):
+    """Every row takes the row before it, as it was: what is assigned is a copy."""
+    x[1:] = x[:-1].clone()
+    return x + 1
+
+
 def write_to_the_output(arguments, output):
     output.add_(1)
     return arguments[0].sum()
@@ -136,4 +142,23 @@ in1: f32[2, 3]
 cos: f32[2, 3] = aten.cos(in0)
 mul: f32[2, 3] = aten.mul(in1, cos)
 return (mul, in1)
+""")
+
+
+@needs("input_mutation")
+@clause("aot_autograd.mutation.writeback")
+def test_assignment_of_a_copy_that_overlaps(stack, device):
+    """A slice that is assigned a copy of one that overlaps it holds the values of before the assignment."""
+    run = stack.run(shift_rows, tensors((4, 16), device=device))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.slice
+aten.clone
+aten.slice
+aten.copy
+aten.slice_scatter
+aten.add
+aten.copy_
 """)
