@@ -54,6 +54,20 @@ def test_front_end_graphs_depend_on_the_backward() -> None:
     assert len(run("eager", double).backward) == 1
 
 
+@torch.compiler.disable
+def never_compiled(x: torch.Tensor) -> torch.Tensor:
+    return x.sin()
+
+
+def test_any_number_of_graphs_is_not_none() -> None:
+    """Where the number is left open, a program of which nothing was compiled still fails."""
+    one = tensors((2,), device="cpu")
+    BoundStack(resolve("dynamo"), "cpu").run(double, one).assert_compiled(graphs=None)
+
+    with pytest.raises(ConformanceFailure, match="graphs: expected at least one, got 0"):
+        BoundStack(resolve("dynamo"), "cpu").run(never_compiled, one).assert_compiled(graphs=None)
+
+
 def test_graph_breaks_may_be_left_open() -> None:
     """A call that raises may end in a graph break as well; otherwise their number counts."""
     found = run("dynamo", add_rows)
