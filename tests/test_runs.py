@@ -55,8 +55,12 @@ def test_front_end_graphs_depend_on_the_backward() -> None:
 
 
 @torch.compiler.disable
-def never_compiled(x: torch.Tensor) -> torch.Tensor:
+def sine(x: torch.Tensor) -> torch.Tensor:
     return x.sin()
+
+
+def never_compiled(x: torch.Tensor) -> torch.Tensor:
+    return sine(x)
 
 
 def test_any_number_of_graphs_is_not_none() -> None:
