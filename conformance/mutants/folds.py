@@ -20,7 +20,7 @@ INPUT, WEIGHT, BIAS = 0, 1, 2
 Edit = Callable[[fx.GraphModule], None]
 
 
-def _before_folding(edit: Edit) -> AbstractContextManager[Any]:
+def before_folding(edit: Edit) -> AbstractContextManager[Any]:
     """Edit the graph whose parameters are constants by now, before any of them is folded."""
     return _beside("mark_mixed_dtype_allowed_computation_ops", edit)
 
@@ -42,7 +42,7 @@ def _beside(step: str, edit: Edit) -> AbstractContextManager[Any]:
     return mock.patch.object(binary_folding, step, stepped)
 
 
-def _nodes(module: fx.GraphModule, target: Any) -> list[fx.Node]:
+def nodes_of(module: fx.GraphModule, target: Any) -> list[fx.Node]:
     return list(module.graph.find_nodes(op="call_function", target=target))
 
 
@@ -68,11 +68,11 @@ def nothing_folded() -> Iterator[None]:
 
 def _shared_weights_split(module: fx.GraphModule) -> None:
     """Every use of a convolution's result has a convolution of its own, which remembers whose weight it shares."""
-    for node in _nodes(module, aten.convolution.default):
+    for node in nodes_of(module, aten.convolution.default):
         for user in list(node.users)[1:]:
             with module.graph.inserting_after(node):
                 user.replace_input_with(node, module.graph.node_copy(node))
-    for convolution in _nodes(module, aten.convolution.default):
+    for convolution in nodes_of(module, aten.convolution.default):
         weight = convolution.args[WEIGHT]
         assert isinstance(weight, fx.Node)
         convolution.meta["weight"] = weight.name
@@ -84,7 +84,7 @@ def _shared_weights_split(module: fx.GraphModule) -> None:
 
 def _shared_weights_joined(module: fx.GraphModule) -> None:
     """Convolutions that shared a weight all have the one that was made for the last of them, and its bias."""
-    convolutions = _nodes(module, aten.convolution.default)
+    convolutions = nodes_of(module, aten.convolution.default)
     last = {node.meta["weight"]: node.args[WEIGHT:] for node in convolutions}
     for node in convolutions:
         node.args = (node.args[INPUT], *last[node.meta["weight"]])
@@ -94,14 +94,14 @@ def _shared_weights_joined(module: fx.GraphModule) -> None:
 @patching("freezing.conv_bn.with_and_without", base="inductor")
 def folded_for_every_use() -> Iterator[None]:
     """What is folded into a weight for one of its uses is folded into it for every other."""
-    with _before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
+    with before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
         yield
 
 
 @patching("freezing.conv_bn.two_norms", base="inductor")
 def last_norm_folded_for_all() -> Iterator[None]:
     """The last batch norm of a convolution is folded into it for all of them."""
-    with _before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
+    with before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
         yield
 
 
@@ -110,11 +110,11 @@ def calls_of_one_convolution_joined() -> Iterator[None]:
     """Convolutions by one weight are taken for one, whatever they are applied to."""
 
     def join(module: fx.GraphModule) -> None:
-        for first, *others in _groups(_nodes(module, aten.convolution.default), WEIGHT):
+        for first, *others in _groups(nodes_of(module, aten.convolution.default), WEIGHT):
             for other in others:
                 other.replace_all_uses_with(first)
 
-    with _before_folding(join):
+    with before_folding(join):
         yield
 
 
@@ -123,7 +123,7 @@ def one_folded_bias_for_all() -> Iterator[None]:
     """The bias that folding makes for the first convolution is that of all others too."""
 
     def share(module: fx.GraphModule) -> None:
-        convolutions = _nodes(module, aten.convolution.default)
+        convolutions = nodes_of(module, aten.convolution.default)
         for node in convolutions[1:]:
             node.update_arg(BIAS, convolutions[0].args[BIAS])
 
@@ -136,12 +136,12 @@ def numbers_beside_constants_lost() -> Iterator[None]:
     """A number that is added to a constant is lost when the constant is folded."""
 
     def lose(module: fx.GraphModule) -> None:
-        for node in _nodes(module, aten.add.Tensor):
+        for node in nodes_of(module, aten.add.Tensor):
             constant, number = node.args
             if isinstance(constant, fx.Node) and constant.op == "get_attr" and isinstance(number, float):
                 node.replace_all_uses_with(constant)
 
-    with _before_folding(lose):
+    with before_folding(lose):
         yield
 
 
@@ -150,7 +150,7 @@ def bias_not_scaled() -> Iterator[None]:
     """A factor that is folded into the weight of a convolution leaves its bias as it was."""
 
     def unscaled(module: fx.GraphModule) -> None:
-        for node in _nodes(module, aten.convolution.default):
+        for node in nodes_of(module, aten.convolution.default):
             user, bias = next(iter(node.users)), node.args[BIAS]
             if bias is None or user.target not in (aten.mul.Tensor, aten.div.Tensor):
                 continue
@@ -162,7 +162,7 @@ def bias_not_scaled() -> Iterator[None]:
                 added = module.graph.call_function(aten.add.Tensor, (user, rows))
             _replaced(user, added)
 
-    with _before_folding(unscaled):
+    with before_folding(unscaled):
         yield
 
 
@@ -171,7 +171,7 @@ def one_bias_for_all_linears() -> Iterator[None]:
     """Linears of one input, which may run as one, all get the bias of the first."""
 
     def share(module: fx.GraphModule) -> None:
-        for first, *others in _groups(_nodes(module, aten.addmm.default), 1):
+        for first, *others in _groups(nodes_of(module, aten.addmm.default), 1):
             for other in others:
                 other.update_arg(0, first.args[0])
 
@@ -184,7 +184,7 @@ def products_handed_out_in_reverse() -> Iterator[None]:
     """Products of one input by several weights are handed out in the reverse order."""
 
     def reverse(module: fx.GraphModule) -> None:
-        for products in _groups(_nodes(module, aten.mm.default), 0):
+        for products in _groups(nodes_of(module, aten.mm.default), 0):
             weights = [node.args[1] for node in products]
             for node, weight in zip(products, reversed(weights), strict=True):
                 node.update_arg(1, weight)
@@ -206,11 +206,11 @@ def dtype_of_the_weight() -> Iterator[None]:
     """The result has the dtype of the weight although what it is multiplied with is wider."""
 
     def narrow(module: fx.GraphModule) -> None:
-        for node in _nodes(module, aten.convolution.default):
+        for node in nodes_of(module, aten.convolution.default):
             for user in list(node.users):
                 _cast(module, user, node.meta["val"].dtype)
 
-    with _before_folding(narrow):
+    with before_folding(narrow):
         yield
 
 
@@ -219,8 +219,8 @@ def products_widened_under_autocast() -> Iterator[None]:
     """A product that autocast computes in half precision comes out in the dtype of the frozen weight."""
 
     def widen(module: fx.GraphModule) -> None:
-        for node in _nodes(module, aten.addmm.default):
+        for node in nodes_of(module, aten.addmm.default):
             _cast(module, node, torch.float32)
 
-    with _before_folding(widen):
+    with before_folding(widen):
         yield

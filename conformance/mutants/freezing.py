@@ -13,7 +13,7 @@ from torch._inductor import freezing
 from torch.utils._python_dispatch import _disable_current_modes
 
 from conformance.mutants.base import patching
-from conformance.mutants.folds import _before_folding, _nodes
+from conformance.mutants.folds import before_folding, nodes_of
 
 aten = torch.ops.aten
 
@@ -58,9 +58,9 @@ def sizes_of_the_first_call() -> Iterator[None]:
     """A size that is symbolic is folded to what it is in the first call."""
 
     def fold(module: fx.GraphModule) -> None:
-        for node in _nodes(module, aten.full.default):
+        for node in nodes_of(module, aten.full.default):
             sizes = [size.meta["val"].node.hint if isinstance(size, fx.Node) else size for size in node.args[0]]  # type: ignore[union-attr]
             node.update_arg(0, sizes)
 
-    with _before_folding(fold):
+    with before_folding(fold):
         yield
