@@ -25,7 +25,7 @@ from conformance.mutants.base import MutantStack
 __all__ = ["MutantStack", "all_mutants"]
 
 #: The modules of this package that hold the machinery and no mutants.
-MACHINERY = ("base", "trials", "marks")
+MACHINERY = ("base", "wrappers", "trials", "marks")
 
 
 def all_mutants() -> Mapping[str, MutantStack]:

@@ -11,14 +11,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around, patching
-
-
-def _on_outputs(compiled: Compiled, change: Callable[[torch.Tensor], Any]) -> Compiled:
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return pytree.tree_map_only(torch.Tensor, change, compiled(*args, **kwargs))
-
-    return called
+from conformance.mutants.wrappers import on_outputs
 
 
 def _on_gradients(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
@@ -29,7 +22,7 @@ def _on_gradients(compiled: Compiled, change: Callable[[torch.Tensor], torch.Ten
             output.register_hook(change)  # type: ignore[no-untyped-call]
         return output
 
-    return _on_outputs(compiled, hooked)
+    return on_outputs(compiled, hooked)
 
 
 @around("aot_autograd.errors.several_writes_to_one_location", base="dynamo")
@@ -69,7 +62,7 @@ def parameters_made_plain(compiled: Compiled) -> Compiled:
             return output.detach().requires_grad_(output.requires_grad)
         return output
 
-    return _on_outputs(compiled, plain)
+    return on_outputs(compiled, plain)
 
 
 @around("aot_autograd.saved_tensors.modified")
@@ -140,7 +133,7 @@ class _SharedBuffer(torch.autograd.Function):
 @around("aot_autograd.donated_buffers.results")
 def buffer_shared_by_calls(compiled: Compiled) -> Compiled:
     """All calls keep what their backward needs in one buffer."""
-    return _on_outputs(compiled, _SharedBuffer.apply)
+    return on_outputs(compiled, _SharedBuffer.apply)
 
 
 @around("aot_autograd.donated_buffers.retained_graph")
@@ -160,7 +153,7 @@ def buffers_gone_after_backward(compiled: Compiled) -> Compiled:
             output.register_hook(once)  # type: ignore[no-untyped-call]
         return output
 
-    return _on_outputs(compiled, counted)
+    return on_outputs(compiled, counted)
 
 
 @patching("aot_autograd.sequence_numbers.joint_graph")
@@ -176,7 +169,7 @@ def sequence_numbers_shifted() -> Iterator[None]:
 @around("aot_autograd.sequence_numbers.profile")
 def outputs_multiplied_by_one(compiled: Compiled) -> Compiled:
     """Each output goes through one more operation, which changes no value."""
-    return _on_outputs(compiled, lambda output: output * 1)
+    return on_outputs(compiled, lambda output: output * 1)
 
 
 @patching("aot_autograd.sequence_numbers.marks_removed")

@@ -3,69 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around
-
-
-def _tensors(values: Any) -> list[torch.Tensor]:
-    """The distinct tensors in nested values."""
-    found: list[torch.Tensor] = []
-    for leaf in pytree.tree_leaves(values):
-        if isinstance(leaf, torch.Tensor) and not any(leaf is one for one in found):
-            found.append(leaf)
-    return found
-
-
-def _on_outputs(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
-    """What ``compiled`` returns, with every tensor in it changed."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return pytree.tree_map_only(torch.Tensor, change, compiled(*args, **kwargs))
-
-    return called
-
-
-def _with_arguments(
-    compiled: Compiled, step: Callable[[list[torch.Tensor]], Iterator[None]], *, chosen: slice = slice(None)
-) -> Compiled:
-    """A call with a step around it: the generator runs to its yield before the call, and on after it."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        around_call = step(_tensors((args, kwargs))[chosen])
-        next(around_call, None)
-        try:
-            return compiled(*args, **kwargs)
-        finally:
-            next(around_call, None)
-
-    return called
-
-
-def _put_back(tensors: list[torch.Tensor]) -> Iterator[None]:
-    before = [tensor.detach().clone() for tensor in tensors]
-    yield
-    for tensor, value in zip(tensors, before, strict=True):
-        if tensor.shape == value.shape:
-            tensor.data.copy_(value)
+from conformance.mutants.wrappers import on_outputs, put_back, with_arguments
 
 
 @around("aot_autograd.mutation.writeback")
 def write_backs_dropped(compiled: Compiled) -> Compiled:
     """The tensors that were passed hold after the call what they held before it."""
-    return _with_arguments(compiled, _put_back)
+    return with_arguments(compiled, put_back)
 
 
 @around("duplicate_arguments.guards.right_pair")
 def write_back_of_second_dropped(compiled: Compiled) -> Compiled:
     """The second tensor that was passed holds after the call what it held before it."""
-    return _with_arguments(compiled, _put_back, chosen=slice(1, 2))
+    return with_arguments(compiled, put_back, chosen=slice(1, 2))
 
 
 @around("aot_autograd.mutation.through_expanded_view")
@@ -78,7 +35,7 @@ def write_back_doubled(compiled: Compiled) -> Compiled:
         for tensor, value in zip(tensors, before, strict=True):
             tensor.data.add_(tensor.detach() - value)
 
-    return _with_arguments(compiled, twice)
+    return with_arguments(compiled, twice)
 
 
 @around("aot_autograd.mutation.writeback")
@@ -89,7 +46,7 @@ def version_bump_hidden(compiled: Compiled) -> Compiled:
         with torch.autograd._unsafe_preserve_version_counter(tuple(tensors)):  # type: ignore[attr-defined]
             yield
 
-    return _with_arguments(compiled, hidden)
+    return with_arguments(compiled, hidden)
 
 
 @around("aot_autograd.guards.requires_grad")
@@ -101,31 +58,31 @@ def input_touched(compiled: Compiled) -> Compiled:
         for tensor in tensors:
             tensor.data.add_(1)
 
-    return _with_arguments(compiled, touched, chosen=slice(-1, None))
+    return with_arguments(compiled, touched, chosen=slice(-1, None))
 
 
 @around("aot_autograd.aliasing.view_of_mutated_input")
 def outputs_cloned(compiled: Compiled) -> Compiled:
     """Every output has memory of its own, where eager returns views of the inputs."""
-    return _on_outputs(compiled, torch.clone)
+    return on_outputs(compiled, torch.clone)
 
 
 @around("layout.outputs.eager_strides", base="inductor")
 def outputs_made_contiguous(compiled: Compiled) -> Compiled:
     """Every output is contiguous, whatever strides eager gives it."""
-    return _on_outputs(compiled, torch.Tensor.contiguous)
+    return on_outputs(compiled, torch.Tensor.contiguous)
 
 
 @around("aot_autograd.grad_mode.change_outlives_call")
 def outputs_detached(compiled: Compiled) -> Compiled:
     """No output has history."""
-    return _on_outputs(compiled, torch.Tensor.detach)
+    return on_outputs(compiled, torch.Tensor.detach)
 
 
 @around("aot_autograd.grad_mode.change_outlives_call")
 def outputs_turned_into_leaves(compiled: Compiled) -> Compiled:
     """Each output that requires grad is a leaf without history."""
-    return _on_outputs(compiled, lambda output: output.detach().requires_grad_(output.requires_grad))
+    return on_outputs(compiled, lambda output: output.detach().requires_grad_(output.requires_grad))
 
 
 @around("aot_autograd.grad_mode.change_outlives_call")
@@ -153,7 +110,7 @@ def outputs_off_by_rounding(compiled: Compiled) -> Compiled:
     def rounded(output: torch.Tensor) -> torch.Tensor:
         return (output * 1.001).half().to(output.dtype) if output.is_floating_point() else output
 
-    return _on_outputs(compiled, rounded)
+    return on_outputs(compiled, rounded)
 
 
 @around("duplicate_arguments.guards.same_tensor_twice")
@@ -178,7 +135,7 @@ def gradients_scaled(compiled: Compiled) -> Compiled:
             output.register_hook(lambda gradient: gradient * 2)  # type: ignore[no-untyped-call]
         return output
 
-    return _on_outputs(compiled, scaled)
+    return on_outputs(compiled, scaled)
 
 
 @around("aot_autograd.mutation.through_expanded_view")
@@ -191,7 +148,7 @@ def gradients_zero_for_none(compiled: Compiled) -> Compiled:
             if tensor.is_leaf and not tensor.requires_grad and tensor.is_floating_point():
                 tensor.grad = torch.zeros_like(tensor)
 
-    return _with_arguments(compiled, zeroed)
+    return with_arguments(compiled, zeroed)
 
 
 @around("aot_autograd.errors.set_on_leaf")

@@ -12,24 +12,13 @@ from torch import fx
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around, editing
-from conformance.mutants.calls import _put_back, _with_arguments
+from conformance.mutants.wrappers import put_back, twice, with_arguments, with_buffers_put_back
 
 
 @around("aot_autograd.buffers.updated")
 def buffers_put_back(compiled: Compiled) -> Compiled:
     """The buffers of a module hold after the call what they held before it."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        buffers = list(getattr(compiled, "buffers", list)())
-        before = [buffer.clone() for buffer in buffers]
-        try:
-            return compiled(*args, **kwargs)
-        finally:
-            for buffer, value in zip(buffers, before, strict=True):
-                buffer.data.copy_(value)
-
-    return called
+    return with_buffers_put_back(compiled)
 
 
 @editing("aot_autograd.buffers.value_of_before", base="dynamo")
@@ -50,7 +39,7 @@ def hooks_of_arguments_dropped(compiled: Compiled) -> Compiled:
             if tensor._backward_hooks:
                 tensor._backward_hooks.clear()
 
-    return _with_arguments(compiled, dropped)
+    return with_arguments(compiled, dropped)
 
 
 @around("aot_autograd.hooks.retain_grad")
@@ -73,13 +62,13 @@ def number_drawn_first(compiled: Compiled) -> Compiled:
             torch.rand((), device=tensor.device)
         yield
 
-    return _with_arguments(compiled, drawn)
+    return with_arguments(compiled, drawn)
 
 
 @around("aot_autograd.random.input_filled")
 def random_fill_lost(compiled: Compiled) -> Compiled:
     """The tensors that were passed hold after the call what they held before it."""
-    return _with_arguments(compiled, _put_back)
+    return with_arguments(compiled, put_back)
 
 
 def _contents_put_back(value: Any) -> Callable[[], None]:
@@ -129,10 +118,4 @@ def attributes_put_back(compiled: Compiled) -> Compiled:
 @around("aot_autograd.side_effects.until_it_raises")
 def called_twice(compiled: Compiled) -> Compiled:
     """Each call is made twice, and the second result returned."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        compiled(*args, **kwargs)
-        return compiled(*args, **kwargs)
-
-    return called
+    return twice(compiled)

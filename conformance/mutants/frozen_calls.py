@@ -10,7 +10,7 @@ import torch._dynamo
 from torch import fx, nn
 
 from conformance.mutants.base import Compiled, around, editing
-from conformance.mutants.calls import _on_outputs
+from conformance.mutants.wrappers import on_outputs
 
 
 @around("freezing.arguments.keywords")
@@ -45,7 +45,7 @@ def returned_parameters_copied(compiled: Compiled) -> Compiled:
     """What is returned of a parameter is a copy, as it would be of a constant."""
     assert isinstance(compiled, nn.Module)
     memory = {parameter.untyped_storage().data_ptr() for parameter in compiled.parameters()}
-    return _on_outputs(compiled, lambda one: one.clone() if one.untyped_storage().data_ptr() in memory else one)
+    return on_outputs(compiled, lambda one: one.clone() if one.untyped_storage().data_ptr() in memory else one)
 
 
 @around("freezing.constants.also_an_argument")

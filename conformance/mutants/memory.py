@@ -10,7 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around
-from conformance.mutants.calls import _on_outputs, _tensors, _with_arguments
+from conformance.mutants.wrappers import on_outputs, tensors_in, with_arguments
 
 
 def _address(tensor: torch.Tensor) -> int:
@@ -28,7 +28,7 @@ def views_of_inputs_copied(compiled: Compiled) -> Compiled:
 
     @functools.wraps(compiled)
     def called(*args: Any, **kwargs: Any) -> Any:
-        taken = {_address(tensor) for tensor in _tensors((args, kwargs))}
+        taken = {_address(tensor) for tensor in tensors_in((args, kwargs))}
         outputs = compiled(*args, **kwargs)
         return pytree.tree_map_only(torch.Tensor, lambda one: _copy(one) if _address(one) in taken else one, outputs)
 
@@ -50,13 +50,13 @@ class _Through(torch.autograd.Function):
 @around("aot_autograd.aliasing.view_of_input_with_gradients")
 def views_of_a_custom_function(compiled: Compiled) -> Compiled:
     """Each output comes from a custom autograd function, so that a write to it does not become part of the history."""
-    return _on_outputs(compiled, _Through.apply)
+    return on_outputs(compiled, _Through.apply)
 
 
 @around("aot_autograd.aliasing.view_without_history")
 def outputs_made_to_require_grad(compiled: Compiled) -> Compiled:
     """Each output that can require grad does."""
-    return _on_outputs(compiled, lambda one: one.requires_grad_() if one.is_floating_point() else one)
+    return on_outputs(compiled, lambda one: one.requires_grad_() if one.is_floating_point() else one)
 
 
 @around("aot_autograd.aliasing.view_of_intermediate")
@@ -80,7 +80,7 @@ def shared_memory_split(compiled: Compiled) -> Compiled:
 @around("aot_autograd.aliasing.identity")
 def outputs_wrapped_anew(compiled: Compiled) -> Compiled:
     """Each output is a tensor object of its own on its memory."""
-    return _on_outputs(compiled, lambda output: output.view_as(output))
+    return on_outputs(compiled, lambda output: output.view_as(output))
 
 
 @around("aot_autograd.aliasing.no_new_alias")
@@ -89,7 +89,7 @@ def equal_inputs_returned(compiled: Compiled) -> Compiled:
 
     @functools.wraps(compiled)
     def called(*args: Any, **kwargs: Any) -> Any:
-        taken = _tensors((args, kwargs))
+        taken = tensors_in((args, kwargs))
 
         def returned(output: torch.Tensor) -> torch.Tensor:
             equal = (one for one in taken if one.shape == output.shape and torch.equal(one, output))
@@ -110,7 +110,7 @@ def shapes_put_back(compiled: Compiled) -> Compiled:
         for tensor, geometry in zip(tensors, before, strict=True):
             tensor.data = tensor.detach().as_strided(*geometry)
 
-    return _with_arguments(compiled, kept)
+    return with_arguments(compiled, kept)
 
 
 @around("aot_autograd.metadata.data")
@@ -123,7 +123,7 @@ def data_put_back(compiled: Compiled) -> Compiled:
         for tensor, data in zip(tensors, before, strict=True):
             tensor.data = data
 
-    return _with_arguments(compiled, kept)
+    return with_arguments(compiled, kept)
 
 
 @around("aot_autograd.metadata.requires_grad")
@@ -137,10 +137,10 @@ def requires_grad_put_back(compiled: Compiled) -> Compiled:
             if tensor.is_leaf:
                 tensor.requires_grad_(flag)
 
-    return _with_arguments(compiled, kept)
+    return with_arguments(compiled, kept)
 
 
 @around("aot_autograd.metadata.intermediate")
 def outputs_laid_out_anew(compiled: Compiled) -> Compiled:
     """Each output is contiguous, whatever strides the program gave it."""
-    return _on_outputs(compiled, torch.Tensor.contiguous)
+    return on_outputs(compiled, torch.Tensor.contiguous)

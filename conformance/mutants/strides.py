@@ -12,7 +12,7 @@ from torch import fx
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around, editing
-from conformance.mutants.calls import _on_outputs, _tensors, _with_arguments
+from conformance.mutants.wrappers import on_outputs, tensors_in, with_arguments
 
 
 def _columns_first(tensor: torch.Tensor) -> torch.Tensor:
@@ -24,7 +24,7 @@ def _on_gradients(compiled: Compiled, laid_out: Callable[[torch.Tensor, torch.Te
 
     @functools.wraps(compiled)
     def called(*args: Any, **kwargs: Any) -> Any:
-        for leaf in _tensors((args, kwargs)):
+        for leaf in tensors_in((args, kwargs)):
             if leaf.requires_grad:
                 leaf.register_hook(functools.partial(laid_out, leaf.detach()))  # type: ignore[no-untyped-call]
         return compiled(*args, **kwargs)
@@ -47,13 +47,13 @@ def gradients_laid_out_as_arguments(compiled: Compiled) -> Compiled:
 @around("layout.outputs.unconverted", base="inductor")
 def frozen_outputs_made_contiguous(compiled: Compiled) -> Compiled:
     """Outputs are contiguous, whatever the strides of what they were computed from."""
-    return _on_outputs(compiled, torch.Tensor.contiguous)
+    return on_outputs(compiled, torch.Tensor.contiguous)
 
 
 @around("layout.outputs.strides_of_products")
 def outputs_restrided(compiled: Compiled) -> Compiled:
     """An output comes with its last two dimensions laid out the other way round."""
-    return _on_outputs(compiled, _columns_first)
+    return on_outputs(compiled, _columns_first)
 
 
 @around("layout.inputs.own_strides")
@@ -67,7 +67,7 @@ def mutated_inputs_made_contiguous(compiled: Compiled) -> Compiled:
             if tensor._version != version:
                 tensor.data = tensor.detach().contiguous()
 
-    return _with_arguments(compiled, contiguous)
+    return with_arguments(compiled, contiguous)
 
 
 def _from_start(tensor: torch.Tensor) -> torch.Tensor:
@@ -89,7 +89,7 @@ def misaligned_inputs_copied(compiled: Compiled) -> Compiled:
 @around("layout.offsets.views")
 def views_at_the_start_of_the_storage(compiled: Compiled) -> Compiled:
     """A view that is returned begins where its storage begins."""
-    return _on_outputs(compiled, _from_start)
+    return on_outputs(compiled, _from_start)
 
 
 @around("layout.dynamic_shapes.one_compile")

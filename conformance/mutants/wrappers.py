@@ -1,0 +1,83 @@
+"""What mutants put around a call: something done to its outputs, its arguments or its buffers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from conformance.mutants.base import Compiled
+
+
+def tensors_in(values: Any) -> list[torch.Tensor]:
+    """The distinct tensors in nested values."""
+    found: list[torch.Tensor] = []
+    for leaf in pytree.tree_leaves(values):
+        if isinstance(leaf, torch.Tensor) and not any(leaf is one for one in found):
+            found.append(leaf)
+    return found
+
+
+def on_outputs(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
+    """What ``compiled`` returns, with every tensor in it changed."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return pytree.tree_map_only(torch.Tensor, change, compiled(*args, **kwargs))
+
+    return called
+
+
+def with_arguments(
+    compiled: Compiled, step: Callable[[list[torch.Tensor]], Iterator[None]], *, chosen: slice = slice(None)
+) -> Compiled:
+    """A call with a step around it: the generator runs to its yield before the call, and on after it."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        around_call = step(tensors_in((args, kwargs))[chosen])
+        next(around_call, None)
+        try:
+            return compiled(*args, **kwargs)
+        finally:
+            next(around_call, None)
+
+    return called
+
+
+def put_back(tensors: list[torch.Tensor]) -> Iterator[None]:
+    before = [tensor.detach().clone() for tensor in tensors]
+    yield
+    for tensor, value in zip(tensors, before, strict=True):
+        if tensor.shape == value.shape:
+            tensor.data.copy_(value)
+
+
+def with_buffers_put_back(compiled: Compiled) -> Compiled:
+    """A call of a module whose buffers hold after it what they held before it."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        buffers = list(getattr(compiled, "buffers", list)())
+        before = [buffer.clone() for buffer in buffers]
+        try:
+            return compiled(*args, **kwargs)
+        finally:
+            for buffer, value in zip(buffers, before, strict=True):
+                buffer.data.copy_(value)
+
+    return called
+
+
+def twice(compiled: Compiled) -> Compiled:
+    """Two calls, of which the second result is returned."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        compiled(*args, **kwargs)
+        return compiled(*args, **kwargs)
+
+    return called
