@@ -89,14 +89,32 @@ def test_a_kept_program_is_read_with_its_calls() -> None:
     assert not BoundStack(EAGER, "cpu").run(program, calls).comparison.discrepancies
 
 
-def test_a_signature_is_the_observables_that_differ() -> None:
+DOUBLED = """
+def program(x):
+    return x * 2, x * 3
+
+
+def calls(device):
+    import torch
+    return [(torch.full((2,), float(n), device=device, requires_grad=True),) for n in range({calls})]
+"""
+
+
+def test_a_signature_is_the_gravest_that_differs() -> None:
     """Places are told without their numbers, so that one fault of two outputs is one finding."""
     from conformance.mutants.calls import outputs_detached
 
-    text = "def program(x):\n    return x * 2, x * 3\n\n\ndef calls(device):\n    import torch\n"
-    text += "    return [(torch.ones(2, device=device, requires_grad=True),)]\n"
+    assert try_program(DOUBLED.format(calls=1), outputs_detached, "cpu").signature == "gradients of arguments"
 
-    assert "outputs.requires_grad" in try_program(text, outputs_detached, "cpu").signature
+
+def test_a_signature_tells_a_later_call() -> None:
+    """What goes wrong in a later call alone, with what was compiled for an earlier one, is another finding."""
+    from conformance.mutants.calls import first_result_again
+    from conformance.mutants.plain import values_off
+
+    later = "values of outputs in a later call, without a recompile"
+    assert try_program(DOUBLED.format(calls=2), first_result_again, "cpu").signature == later
+    assert try_program(DOUBLED.format(calls=2), values_off, "cpu").signature == "values of outputs"
 
 
 def explore(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -16,6 +16,17 @@ from conformance.runs import BoundStack, ConformanceFailure, Run
 from conformance.stacks import Stack
 
 LONGEST_MESSAGE = 90
+#: What can differ, in the order in which it harms a caller, each with the observables that say so.
+GRAVEST_FIRST = {
+    "values": ("value", "storage_contents", "shape", "dtype"),
+    "gradients": ("grad",),
+    "memory": ("storage_sharing", "storage_offset"),
+    "identity": ("identity",),
+    "history": ("requires_grad", "has_history", "is_leaf", "is_inference"),
+    "versions": ("version",),
+    "strides": ("stride", "size_1_stride"),
+    "state": ("global_state",),
+}
 
 
 @dataclass(frozen=True)
@@ -54,18 +65,37 @@ def assert_as_eager(stack: BoundStack, sketch: Sketch) -> None:
 
 
 def signature(run: Run) -> str:
-    """What makes two findings the same: the observables that differ, or what was raised and where in torch."""
-    names = sorted({re.sub(r"\[[^\]]*\]", "", found.name) for found in run.comparison.discrepancies})
-    if names != ["exception"]:
-        return " ".join(names)
+    """What makes two findings the same: the gravest of what differs and when, or what was raised."""
+    found = run.comparison.discrepancies
     raised = run.compiled.raised
+    if [one.name for one in found] != ["exception"]:
+        _, told = min(_told(one.name) for one in found)
+        return told + _when(run)
     if raised is None:
         assert run.eager.raised is not None
         return f"exception: nothing raised for {type(run.eager.raised.error).__name__} in {run.eager.raised.stage}"
     error = innermost(raised.error)
     pattern = re.sub(r"'[^']*'|\"[^\"]*\"|\S*/\S*", "_", first_line(error))
-    pattern = re.sub(r"0x[0-9a-f]+|\d+", "N", pattern)[:LONGEST_MESSAGE].strip()
+    pattern = re.sub(r"\((N(, )?|,)*\)", "(...)", re.sub(r"0x[0-9a-f]+|\d+", "N", pattern))[:LONGEST_MESSAGE].strip()
     return f"exception {type(error).__name__} in {raised.stage}: {pattern} at {_frame(error)}"
+
+
+def _told(name: str) -> tuple[int, str]:
+    """How grave one thing that differs is, and in which words it is told: "values of outputs"."""
+    place, *path = re.sub(r"\[[^\]]*\]", "", name).removeprefix("calls.").split(".")
+    observable = "grad" if "grad" in path else path[-1] if path else place
+    for rank, (kind, observables) in enumerate(GRAVEST_FIRST.items()):
+        if observable in observables:
+            return rank, f"{kind} of {place}"
+    return len(GRAVEST_FIRST), f"{observable} of {place}"
+
+
+def _when(run: Run) -> str:
+    """Nothing for the first call; a later one may have been served by what was compiled for an earlier one."""
+    calls = [re.match(r"calls\[(\d+)\]", found.name) for found in run.comparison.discrepancies]
+    if not all(call is not None and int(call[1]) > 0 for call in calls):
+        return ""
+    return " in a later call" + ("" if run.recorder.recompiles else ", without a recompile")
 
 
 def _frame(error: BaseException) -> str:

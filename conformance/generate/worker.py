@@ -22,7 +22,7 @@ from conformance.generate.trials import Trial, try_program
 #: Programs between two looks at what other workers have found.
 ROUND = 100
 #: CPU seconds that making one finding small may take.
-SHRINKING = 30.0
+SHRINKING = 15.0
 
 
 class Finding(Exception):
