@@ -135,6 +135,19 @@ def test_a_campaign_finds_shrinks_and_writes_what_is_wrong(tmp_path: Path) -> No
     assert " programs, " in done.stdout
 
 
+def test_a_campaign_goes_on_from_the_database(tmp_path: Path) -> None:
+    """What one campaign found is the first that the next one tries, with another seed."""
+    arguments = ("--stack", "oracle_runs:WRITES_ARE_LOST", "--database", str(tmp_path / "examples"))
+    first = explore(tmp_path / "first", *arguments, "--examples", "12", "--seed", "3")
+    second = explore(tmp_path / "second", *arguments, "--examples", "1", "--seed", "4")
+
+    assert first.returncode == second.returncode == 1, first.stderr + second.stderr
+    found = [
+        {one.reason for one in Results.read(tmp_path / name / "results.json").results} for name in ("first", "second")
+    ]
+    assert found[1] <= found[0]
+
+
 def test_a_clean_campaign_passes(tmp_path: Path) -> None:
     """Nothing differs on eager: exit status 0, and a result that says how many programs that was."""
     done = explore(tmp_path, "--stack", "eager", "--examples", "20")

@@ -245,8 +245,13 @@ def test_interrupted_run_leaves_readable_results(cases: Path, tmp_path: Path) ->
     """Ctrl-C in the middle leaves a result file with what ran."""
     command = [sys.executable, "-m", "pytest", str(cases), *PLUGIN, "--device=cpu", "--stack=eager"]
     command += [f"--results={tmp_path / 'r'}", "-k", "passes or sleeps"]
+    # Where these tests run in the background, a shell has made them ignore Ctrl-C, and a child would, too.
     process = subprocess.Popen(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
     while not (tmp_path / "r" / "results.json").is_file() and time.monotonic() < deadline:

@@ -79,7 +79,7 @@ class Worker:
         found_at = float("inf")
         trials: dict[str, Trial] = {}  # shrinking comes by the same program by many ways
 
-        @hypothesis.seed(seed)
+        # In this order: a seed that is set last takes the database away.
         @hypothesis.settings(
             max_examples=examples,
             report_multiple_bugs=False,
@@ -89,6 +89,7 @@ class Worker:
             suppress_health_check=list(hypothesis.HealthCheck),
             verbosity=hypothesis.Verbosity.quiet,
         )
+        @hypothesis.seed(seed)
         @hypothesis.given(sketches())
         def one(sketch: Sketch) -> None:
             nonlocal found_at
