@@ -117,18 +117,21 @@ def _named(*groups: tuple[str, list[str]]) -> list[str]:
     return [f"{name} {', '.join(keys)}" for name, keys in groups if keys]
 
 
+def _marking(attribute: str, value: Any) -> Callable[[Case], Case]:
+    def mark(case: Case) -> Case:
+        setattr(case, attribute, value)
+        return case
+
+    return mark
+
+
 def clause(id: str) -> Callable[[Case], Case]:
     """Say which clause a case proves."""
     if id not in clauses():
         raise UnknownClause(
             f"unknown clause {id!r}; {nearest(id, clauses())}; a new one goes into conformance/clauses/<area>.toml"
         )
-
-    def mark(case: Case) -> Case:
-        case.conformance_clause = id  # type: ignore[attr-defined]
-        return case
-
-    return mark
+    return _marking("conformance_clause", id)
 
 
 def needs(*capabilities: str) -> Callable[[Case], Case]:
@@ -136,12 +139,7 @@ def needs(*capabilities: str) -> Callable[[Case], Case]:
     for capability in capabilities:
         if capability not in CAPABILITIES:
             raise UnknownCapability(f"unknown capability {capability!r}; {nearest(capability, CAPABILITIES)}")
-
-    def mark(case: Case) -> Case:
-        case.conformance_needs = tuple(capabilities)  # type: ignore[attr-defined]
-        return case
-
-    return mark
+    return _marking("conformance_needs", capabilities)
 
 
 def in_profiles(*profiles: str) -> Callable[[Case], Case]:
@@ -149,12 +147,7 @@ def in_profiles(*profiles: str) -> Callable[[Case], Case]:
     for profile in profiles:
         if profile not in PROFILES:
             raise UnknownProfile(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-
-    def mark(case: Case) -> Case:
-        case.conformance_profiles = tuple(profiles)  # type: ignore[attr-defined]
-        return case
-
-    return mark
+    return _marking("conformance_profiles", profiles)
 
 
 def nearest(name: str, known: Iterable[str], limit: int = 6) -> str:

@@ -98,17 +98,20 @@ def dispatch_restored() -> Iterator[None]:
     What entered it puts back the keys of its own time when it is collected, in the middle of any later program. It has
     to be gone before the keys are put right; torch sets both by entering a mode, and in no other way.
     """
-    inference = torch.is_inference_mode_enabled()
-    keys = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+    inference, keys = torch.is_inference_mode_enabled(), _dispatch_keys()
     try:
         yield
     finally:
         if torch.is_inference_mode_enabled() != inference:
             _enter_for_good(torch.inference_mode(inference))
             gc.collect()
-        now = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
-        if [key_set.raw_repr() for key_set in now] != [key_set.raw_repr() for key_set in keys]:
+        if [key_set.raw_repr() for key_set in _dispatch_keys()] != [key_set.raw_repr() for key_set in keys]:
             _enter_for_good(torch._C._ForceDispatchKeyGuard(*keys))
+
+
+def _dispatch_keys() -> tuple[Any, Any]:
+    """The keys that are included and excluded on this thread."""
+    return torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
 
 
 def _enter_for_good(mode: Any) -> None:

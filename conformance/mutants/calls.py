@@ -7,10 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around
-from conformance.mutants.wrappers import on_outputs, put_back, with_arguments
+from conformance.mutants.wrappers import (
+    cut_off,
+    equal_ones_merged,
+    on_outputs,
+    put_back,
+    swallowing,
+    with_arguments,
+)
 
 
 @around("aot_autograd.mutation.writeback")
@@ -82,25 +88,13 @@ def outputs_detached(compiled: Compiled) -> Compiled:
 @around("aot_autograd.grad_mode.change_outlives_call")
 def outputs_turned_into_leaves(compiled: Compiled) -> Compiled:
     """Each output that requires grad is a leaf without history."""
-    return on_outputs(compiled, lambda output: output.detach().requires_grad_(output.requires_grad))
+    return on_outputs(compiled, cut_off)
 
 
 @around("aot_autograd.grad_mode.change_outlives_call")
 def equal_outputs_merged(compiled: Compiled) -> Compiled:
     """Outputs of equal value are one object."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        kept: list[torch.Tensor] = []
-
-        def merged(output: torch.Tensor) -> torch.Tensor:
-            same = [one for one in kept if one.shape == output.shape and torch.equal(one, output)]
-            kept.append(output)
-            return same[0] if same else output
-
-        return pytree.tree_map_only(torch.Tensor, merged, compiled(*args, **kwargs))
-
-    return called
+    return equal_ones_merged(compiled, outputs=True)
 
 
 @around("aot_autograd.mutation.through_expanded_view")
@@ -154,15 +148,7 @@ def gradients_zero_for_none(compiled: Compiled) -> Compiled:
 @around("aot_autograd.errors.set_on_leaf")
 def exception_swallowed(compiled: Compiled) -> Compiled:
     """A call that raises returns None."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return compiled(*args, **kwargs)
-        except Exception:
-            return None
-
-    return called
+    return swallowing(compiled)
 
 
 @around("aot_autograd.errors.set_on_leaf")

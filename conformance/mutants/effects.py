@@ -9,10 +9,16 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around, editing
-from conformance.mutants.wrappers import put_back, twice, with_arguments, with_buffers_put_back
+from conformance.mutants.wrappers import (
+    cut_off,
+    on_arguments,
+    put_back,
+    twice,
+    with_arguments,
+    with_buffers_put_back,
+)
 
 
 @around("aot_autograd.buffers.updated")
@@ -45,12 +51,7 @@ def hooks_of_arguments_dropped(compiled: Compiled) -> Compiled:
 @around("aot_autograd.hooks.retain_grad")
 def arguments_detached(compiled: Compiled) -> Compiled:
     """The tensors that were passed get no gradient, since copies of them are used."""
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        detached: Callable[[torch.Tensor], torch.Tensor] = lambda one: one.detach().requires_grad_(one.requires_grad)  # noqa: E731
-        return compiled(*pytree.tree_map_only(torch.Tensor, detached, args), **kwargs)
-
-    return functools.wraps(compiled)(called)
+    return on_arguments(compiled, cut_off)
 
 
 @around("aot_autograd.random.same_numbers")

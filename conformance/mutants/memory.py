@@ -10,7 +10,12 @@ import torch
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around
-from conformance.mutants.wrappers import on_outputs, tensors_in, with_arguments
+from conformance.mutants.wrappers import (
+    equal_ones_merged,
+    on_outputs,
+    tensors_in,
+    with_arguments,
+)
 
 
 def _address(tensor: torch.Tensor) -> int:
@@ -86,18 +91,7 @@ def outputs_wrapped_anew(compiled: Compiled) -> Compiled:
 @around("aot_autograd.aliasing.no_new_alias")
 def equal_inputs_returned(compiled: Compiled) -> Compiled:
     """An output that equals an argument is that argument."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        taken = tensors_in((args, kwargs))
-
-        def returned(output: torch.Tensor) -> torch.Tensor:
-            equal = (one for one in taken if one.shape == output.shape and torch.equal(one, output))
-            return next(equal, output)
-
-        return pytree.tree_map_only(torch.Tensor, returned, compiled(*args, **kwargs))
-
-    return called
+    return equal_ones_merged(compiled, arguments=True)
 
 
 @around("aot_autograd.metadata.input")

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import torch
-from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around
-from conformance.mutants.wrappers import on_outputs, tensors_in, twice, with_buffers_put_back
+from conformance.mutants.wrappers import (
+    cut_off,
+    equal_ones_merged,
+    on_arguments,
+    on_outputs,
+    swallowing,
+    twice,
+    with_buffers_put_back,
+)
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def _off_by_one(output: torch.Tensor) -> torch.Tensor:
     return ~output if output.dtype == torch.bool else output + 1
-
-
-def _cut_off(output: torch.Tensor) -> torch.Tensor:
-    """A leaf that requires as much grad."""
-    return output.detach().requires_grad_(output.requires_grad)
 
 
 def _reversed_strides(output: torch.Tensor) -> torch.Tensor:
@@ -47,24 +48,19 @@ def values_off_beside_parameters(compiled: Compiled) -> Compiled:
 @around("aot_autograd.metadata.requires_grad")
 def copies_changed(compiled: Compiled) -> Compiled:
     """What a program changes of its arguments it changes of copies."""
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        copied: Callable[[torch.Tensor], torch.Tensor] = lambda one: one * 1  # noqa: E731
-        return compiled(*pytree.tree_map_only(torch.Tensor, copied, args), **kwargs)
-
-    return functools.wraps(compiled)(called)
+    return on_arguments(compiled, lambda one: one * 1)
 
 
 @around("aot_autograd.donated_buffers.retained_graph")
 def outputs_cut_off(compiled: Compiled) -> Compiled:
     """Outputs are leaves, which no backward leaves."""
-    return on_outputs(compiled, _cut_off)
+    return on_outputs(compiled, cut_off)
 
 
 @around("aot_autograd.hooks.fire")
 def outputs_cut_off_from_hooks(compiled: Compiled) -> Compiled:
     """Outputs are leaves, so that no hook sees a gradient."""
-    return on_outputs(compiled, _cut_off)
+    return on_outputs(compiled, cut_off)
 
 
 @around("aot_autograd.hooks.fire")
@@ -90,20 +86,13 @@ def hooks_of_modules_skipped(compiled: Compiled) -> Compiled:
 @around("aot_autograd.double_backward.right_or_refused")
 def gradients_cut_off(compiled: Compiled) -> Compiled:
     """Outputs are leaves: they have no gradient, and none of that."""
-    return on_outputs(compiled, _cut_off)
+    return on_outputs(compiled, cut_off)
 
 
 @around("aot_autograd.errors.same_type_and_phase")
 def errors_swallowed(compiled: Compiled) -> Compiled:
     """A call that raises returns nothing instead, and what it returns raises in no backward."""
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, compiled(*args, **kwargs))
-        except Exception:
-            return None
-
-    return functools.wraps(compiled)(called)
+    return on_outputs(swallowing(compiled), torch.Tensor.detach)
 
 
 @around("aot_autograd.side_effects.state")
@@ -121,18 +110,7 @@ def values_off_beside_state(compiled: Compiled) -> Compiled:
 @around("aot_autograd.aliasing.identity")
 def equal_tensors_are_one(compiled: Compiled) -> Compiled:
     """An output that equals an argument, or an output before it, is that."""
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        known = tensors_in((args, kwargs))
-
-        def first(output: torch.Tensor) -> torch.Tensor:
-            same = [one for one in known if one.shape == output.shape and torch.equal(one, output)]
-            known.append(output)
-            return same[0] if same else output
-
-        return pytree.tree_map_only(torch.Tensor, first, compiled(*args, **kwargs))
-
-    return functools.wraps(compiled)(called)
+    return equal_ones_merged(compiled, arguments=True, outputs=True)
 
 
 @around("freezing.binary.otherwise")

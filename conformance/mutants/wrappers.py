@@ -31,6 +31,52 @@ def on_outputs(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor
     return called
 
 
+def on_arguments(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
+    """A call of ``compiled`` on changed tensors: whatever it does to them, the caller's are left alone."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return compiled(*pytree.tree_map_only(torch.Tensor, change, args), **kwargs)
+
+    return called
+
+
+def cut_off(tensor: torch.Tensor) -> torch.Tensor:
+    """A leaf on the same memory that requires as much grad."""
+    return tensor.detach().requires_grad_(tensor.requires_grad)
+
+
+def equal_ones_merged(compiled: Compiled, *, arguments: bool = False, outputs: bool = False) -> Compiled:
+    """What ``compiled`` returns, where an output that equals an argument, or an output before it, is that."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        known = tensors_in((args, kwargs)) if arguments else []
+
+        def first(output: torch.Tensor) -> torch.Tensor:
+            equal = next((one for one in known if one.shape == output.shape and torch.equal(one, output)), output)
+            if outputs:
+                known.append(output)
+            return equal
+
+        return pytree.tree_map_only(torch.Tensor, first, compiled(*args, **kwargs))
+
+    return called
+
+
+def swallowing(compiled: Compiled) -> Compiled:
+    """A call that returns None where ``compiled`` raises."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compiled(*args, **kwargs)
+        except Exception:
+            return None
+
+    return called
+
+
 def with_arguments(
     compiled: Compiled, step: Callable[[list[torch.Tensor]], Iterator[None]], *, chosen: slice = slice(None)
 ) -> Compiled:

@@ -133,10 +133,7 @@ def patched(config: Mapping[str, Any]) -> Iterator[None]:
     """Patch "dynamo.x", "inductor.x", "functorch.x" and put them back; an unknown name is a `StackError`."""
     with ExitStack() as stack:
         for name, value in config.items():
-            prefix, _, key = name.partition(".")
-            if prefix not in CONFIG_MODULES or not key:
-                raise StackError(f"unknown config {name!r}: names start with {', '.join(CONFIG_MODULES)} and a dot")
-            module = importlib.import_module(CONFIG_MODULES[prefix])
+            module, key = _config(name)
             if not _has(module, key):
                 raise StackError(f"torch {torch.__version__} has no config {name!r}")
             stack.enter_context(module.patch({key: value}))
@@ -145,8 +142,15 @@ def patched(config: Mapping[str, Any]) -> Iterator[None]:
 
 def _as_anywhere() -> dict[str, Any]:
     """The config without which an outcome would depend on the environment, as far as this release has it."""
-    functorch = importlib.import_module(CONFIG_MODULES["functorch"])
-    return {name: value for name, value in STRICTER_IN_CI.items() if _has(functorch, name.partition(".")[2])}
+    return {name: value for name, value in STRICTER_IN_CI.items() if _has(*_config(name))}
+
+
+def _config(name: str) -> tuple[Any, str]:
+    """The module of a config and its name there."""
+    prefix, _, key = name.partition(".")
+    if prefix not in CONFIG_MODULES or not key:
+        raise StackError(f"unknown config {name!r}: names start with {', '.join(CONFIG_MODULES)} and a dot")
+    return importlib.import_module(CONFIG_MODULES[prefix]), key
 
 
 def _has(module: Any, key: str) -> bool:
