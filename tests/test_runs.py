@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +14,7 @@ import torch._functorch.config
 from conformance import tensors
 from conformance.capture import Recorder
 from conformance.runs import BoundStack, ConformanceFailure
-from conformance.stacks import resolve
+from conformance.stacks import builtin, resolve
 
 TWO = tensors((2,), device="cpu", requires_grad=True)
 
@@ -92,3 +95,17 @@ def test_a_run_is_no_stricter_in_ci() -> None:
         with resolve("aot_eager").session({}, Recorder()):
             assert not config.error_on_custom_op_aliasing
         assert config.error_on_custom_op_aliasing
+
+
+def test_empty_libraries_that_nobody_writes_are_removed(tmp_path: Path, monkeypatch: Any) -> None:
+    """What a killed compiler left is gone before a run, and what one is writing or has written stays."""
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    folder = tmp_path / "ab"
+    folder.mkdir()
+    for name, text, age in (("left", "", 3600), ("begun", "", 0), ("done", "code", 3600)):
+        (folder / f"{name}.so").write_text(text)
+        os.utime(folder / f"{name}.so", (time.time() - age,) * 2)
+
+    builtin._remove_unfinished()
+
+    assert sorted(file.stem for file in folder.iterdir()) == ["begun", "done"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from pathlib import Path
 
 import torch
@@ -17,6 +19,8 @@ GENERAL = ASSUMED | {"minifier"}
 AOT = GENERAL | {"profiler"}
 INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
+#: Seconds after which nobody is writing a file that is still empty.
+ABANDONED = 60.0
 
 
 class InductorStack(Stack):
@@ -29,10 +33,15 @@ class InductorStack(Stack):
 
 
 def _remove_unfinished() -> None:
-    """A compiler that was killed leaves an empty library, which inductor's cache would load from then on."""
+    """A compiler that was killed leaves an empty library, which inductor's cache would load from then on.
+
+    One that a run beside this one is writing is empty as well, but not for long.
+    """
     for library in Path(cache_dir()).glob("*/*.so"):
-        if library.stat().st_size == 0:
-            library.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # removed by a run beside this one
+            found = library.stat()
+            if found.st_size == 0 and time.time() - found.st_mtime > ABANDONED:
+                library.unlink()
 
 
 def _warm_up(x: torch.Tensor) -> torch.Tensor:
