@@ -32,6 +32,11 @@ class Flattened(nn.Module):
         return torch.flatten(self.conv(self.norm(x)), 1)
 
 
+class Convolved(Flattened):
+    def forward(self, x):
+        return torch.flatten(self.conv(x), 1)
+
+
 class TwoOutputs(Flattened):
     def forward(self, x):
         y = x + 1
@@ -77,11 +82,11 @@ of_symbolic_size = pytest.mark.parametrize(
     ("program", "text"),
     [
         pytest.param(
-            Flattened,
+            Convolved,
             expected(
-                """in0: s0; in1: s1; in2: s2; in3: f32[s0, 3, s1, s2]; in4: f32[3]; in5: f32[3]; in6: f32[3]; in7: f32[3]; in8: f32[16, 3, 3, 3]; in9: f32[16]; _native_batch_norm_legit_no_training: (f32[s0, 3, s1, s2], f32[0], f32[0]) = aten._native_batch_norm_legit_no_training(in3, in6, in7, in4, in5, 0.1, 1e-05); getitem: f32[s0, 3, s1, s2] = _native_batch_norm_legit_no_training[0]; convolution: f32[s0, 16, s1, s2] = aten.convolution(getitem, in8, in9, [1, 1], [1, 1], [1, 1], False, [0, 0], 1); mul: 16*s1 = mul(16, in1); mul_1: 16*s1*s2 = mul(mul, in2); view: f32[s0, 16*s1*s2] = aten.view(convolution, [in0, mul_1]); return (view,)"""
+                """in0: f32[16, 3, 3, 3]; in1: f32[16]; in2: s0; in3: s1; in4: s2; in5: f32[s0, 3, s1, s2]; convolution: f32[s0, 16, s1, s2] = aten.convolution(in5, in0, in1, [1, 1], [1, 1], [1, 1], False, [0, 0], 1); mul: 16*s1 = mul(16, in3); mul_1: 16*s1*s2 = mul(mul, in4); view: f32[s0, 16*s1*s2] = aten.view(convolution, [in2, mul_1]); return (view,)"""
             ),
-            id="Flattened",
+            id="Convolved",
         ),
         pytest.param(
             TwoOutputs,
@@ -125,6 +130,25 @@ def test_second_size_of_a_frozen_program(stack, device, program, text):
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.forward.expect(text)
+
+
+@needs("dynamic_shapes", "layout_optimization", "freezing", "lowered_graph")
+@clause("layout.dynamic_shapes.one_compile")
+def test_second_size_of_a_folded_program(stack, device):
+    """Batch norm folded into a convolution of converted layout holds for a second spatial size too."""
+    run = stack.run(Flattened, two_sizes, inference=True, dynamic=True, config={**FROZEN, **ONLY_SIZES})
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.absent("batch_norm")
+    assert run.lowered.count("convolution") == 1
+    run.forward.operators.expect("""\
+aten._native_batch_norm_legit_no_training
+aten.convolution
+mul
+mul
+aten.view
+""")
 
 
 @needs("layout_optimization", "freezing")
