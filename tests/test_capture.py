@@ -18,6 +18,7 @@ from conformance.capture import (
     canonical_reason,
     front_end_graphs,
     graph_caches_off,
+    guards_not_timed,
     recording,
     recording_backend,
 )
@@ -287,6 +288,20 @@ def test_graph_caches_are_off_inside() -> None:
         assert not torch._inductor.config.fx_graph_cache
         assert not torch._functorch.config.enable_autograd_cache
     assert torch._inductor.config.fx_graph_cache == before
+
+
+def test_guards_are_not_timed_but_still_checked() -> None:
+    """Timing them is what Dynamo's log asks for; a guard that a later call breaks still compiles anew."""
+    compiled = torch.compile(lambda x: x + 1, backend="eager", dynamic=False)
+    counter = torch._dynamo.utils.counters["stats"]
+    torch._dynamo.reset()
+    with guards_not_timed():
+        compiled(ones(2))
+        first = counter["unique_graphs"]
+        compiled(ones(2))
+        assert counter["unique_graphs"] == first
+        compiled(ones(3))
+    assert counter["unique_graphs"] == first + 1
 
 
 def expand_and_write(x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:

@@ -40,6 +40,7 @@ class _Process:
     share: int
     tried: int = 0
     ran_eagerly: int = 0
+    ran: int = 0
     heard: float = field(default_factory=time.time)
     over: bool = False
 
@@ -71,7 +72,7 @@ class Campaign:
         self.known = dict(known or {})
         self.show = show
         self.found: dict[str, Found] = {}
-        self.tried = self.ran_eagerly = 0
+        self.tried = self.ran_eagerly = self.ran = 0
         self.started = time.time()
         target = Target(self.stack.name, device)
         options = {"explore": True, "examples": examples, "minutes": minutes, "seed": seed}
@@ -79,15 +80,15 @@ class Campaign:
 
     @property
     def rate(self) -> float:
-        """Programs a second, of all workers together."""
-        return self.tried / max(time.time() - self.started, 1e-9)
+        """Programs run on both sides a second and worker, drawn ones and those tried while shrinking a finding."""
+        return self.ran / max(time.time() - self.started, 1e-9) / self.workers
 
     @property
     def line(self) -> str:
         share = f"{self.ran_eagerly / self.tried:.0%} run in eager, " if self.tried else ""
         return (
-            f"{self.tried} programs, {self.rate:.1f}/s on {self.workers} workers, {share}"
-            f"{len(self.found)} distinct findings"
+            f"{self.tried} programs, {share}{self.ran} run with those of shrinking, "
+            f"{self.rate:.1f}/s on each of {self.workers} workers, {len(self.found)} distinct findings"
         )
 
     def run(self) -> dict[str, Found]:
@@ -186,7 +187,8 @@ class Campaign:
         if "signature" not in event:
             self.tried += event["tried"] - one.tried
             self.ran_eagerly += event["ran_eagerly"] - one.ran_eagerly
-            one.tried, one.ran_eagerly = event["tried"], event["ran_eagerly"]
+            self.ran += event["ran"] - one.ran
+            one.tried, one.ran_eagerly, one.ran = event["tried"], event["ran_eagerly"], event["ran"]
             return
         discrepancies = [Discrepancy(**found) for found in event["discrepancies"]]
         found = Found(event["signature"], event["program"], discrepancies)

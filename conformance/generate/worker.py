@@ -57,7 +57,8 @@ class Worker:
         self.current = Path(order["current"])
         self.folder = Path(order["findings"])
         self.tell = tell
-        self.tried = self.ran_eagerly = 0
+        #: Programs drawn; those of them that eager runs; and all that ran on both sides, those of shrinking too.
+        self.tried = self.ran_eagerly = self.ran = 0
         self.kinds: dict[str, type[Finding]] = {}
 
     def work(self) -> None:
@@ -68,7 +69,10 @@ class Worker:
             wanted = min(ROUND, self.examples - self.tried)
             self.round(wanted, self.seed + 1000 * number, replay=number == 0)
             number += 1
-        self.tell({"tried": self.tried, "ran_eagerly": self.ran_eagerly})
+        self.count()
+
+    def count(self) -> None:
+        self.tell({"tried": self.tried, "ran_eagerly": self.ran_eagerly, "ran": self.ran})
 
     def round(self, examples: int, seed: int, *, replay: bool) -> None:
         """Up to so many programs; the first new signature ends the round, once its program is small."""
@@ -97,13 +101,15 @@ class Worker:
                 return
             text = source(sketch)
             self.current.write_text(text, encoding="utf-8")
-            trial = trials[text] if text in trials else try_program(text, self.stack, self.device)
-            trials[text] = trial
+            trial = trials.get(text)
+            if trial is None:
+                trial = trials[text] = try_program(text, self.stack, self.device)
+                self.ran += 1
             if not smallest:
                 self.tried += 1
                 self.ran_eagerly += trial.eager_ran
                 if self.tried % 5 == 0:
-                    self.tell({"tried": self.tried, "ran_eagerly": self.ran_eagerly})
+                    self.count()
             if not trial.signature or trial.signature in self.known:
                 return
             found_at = min(found_at, time.process_time())

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from conformance.capture import Recorder, graph_caches_off, recording, recording_backend
+from conformance.capture import Recorder, graph_caches_off, guards_not_timed, recording, recording_backend
 from conformance.compare import Tolerance
 from conformance.results import rungs
 from conformance.stacks.pieces import in_pieces
@@ -116,6 +116,7 @@ class Stack:
         torch._dynamo.reset()
         with ExitStack() as stack:
             stack.enter_context(graph_caches_off())
+            stack.enter_context(guards_not_timed())
             stack.enter_context(patched({**_as_anywhere(), **BASE_CONFIG, **self.config, **config}))
             stack.enter_context(recording(recorder, lowered="lowered_graph" in self.capabilities))
             yield
