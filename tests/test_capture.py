@@ -44,18 +44,20 @@ def run(program: Any, *calls: Sequence[Any], backend: Any = "eager", dynamic: bo
 
 def global_state() -> list[Any]:
     """Everything outside that recording touches."""
-    log = logging.getLogger("torch.__trace")
     return [
-        list(log.handlers),
-        log.level,
-        log.propagate,
-        log.disabled,
+        torch._logging.trace_structured,
         list(callback_handler.start_callbacks),
         list(callback_handler.end_callbacks),
         compile_fx._recursive_post_grad_passes,
         torch._inductor.config.fx_graph_cache,
         torch._functorch.config.enable_autograd_cache,
     ]
+
+
+def trace_log() -> list[Any]:
+    """The log of torch's structured trace, which is listened to record by record."""
+    log = logging.getLogger("torch.__trace")
+    return [list(log.handlers), log.level, log.propagate, log.disabled]
 
 
 def ones(*size: int, **options: Any) -> torch.Tensor:
@@ -173,11 +175,15 @@ def test_nothing_is_left_behind(end: str, monkeypatch: pytest.MonkeyPatch) -> No
     # Not what recording sets, so that putting back is seen.
     for name, value in (("level", logging.WARNING), ("propagate", True), ("disabled", True)):
         monkeypatch.setattr(logging.getLogger("torch.__trace"), name, value)
-    before = global_state()
+    before, log = global_state(), trace_log()
 
     def record() -> None:
-        with recording(Recorder(), lowered=True):
+        recorder = Recorder()
+        with recording(recorder, lowered=True):
             assert all(inside != outside for inside, outside in zip(global_state(), before, strict=True))
+            torch.compile(branch, backend="eager")(ones(3))
+            assert recorder.graph_breaks
+            assert trace_log() == log
             if end == "resets":
                 torch._dynamo.reset()
             if end == "raises":
@@ -189,6 +195,7 @@ def test_nothing_is_left_behind(end: str, monkeypatch: pytest.MonkeyPatch) -> No
     else:
         record()
     assert global_state() == before
+    assert trace_log() == log
 
 
 def test_other_listeners_of_the_trace_stay() -> None:
