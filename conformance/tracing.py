@@ -70,7 +70,7 @@ def trace_listener(recompiles: list[str], graph_breaks: list[str], guards: list[
     graph and every kernel out, which took 8% of the seconds of a case. Logger and function are put back afterwards.
     """
     handler = _TraceHandler(recompiles, graph_breaks, guards)
-    traced: Callable[..., None] = torch._logging.trace_structured
+    traced: Callable[..., None] = vars(torch._logging)["trace_structured"]
 
     def listened(name: str, metadata_fn: Callable[[], Any] = dict, **rest: Any) -> None:
         if name == GUARDS or (name == "artifact" and metadata_fn().get("name") in ARTIFACTS):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch._inductor.runtime.cache_dir_utils import cache_dir
@@ -12,6 +14,7 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir
 from conformance.capture import Recorder
 from conformance.stacks.aot_inductor import AotInductorStack
 from conformance.stacks.base import ASSUMED, Stack
+from conformance.stacks.linker import faster_linker
 
 #: Every call fits where nothing is compiled; what is said about recompiles is not applicable there.
 EAGER = frozenset({"training", "input_mutation", "double_backward", "dynamic_shapes", "recompiles", "overlap_guards"})
@@ -30,6 +33,11 @@ class InductorStack(Stack):
         _remove_unfinished()
         with self.session({}, Recorder()):
             self.compile(_warm_up, Recorder())(torch.ones(8))
+
+    @contextlib.contextmanager
+    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+        with faster_linker(), super().session(config, recorder):
+            yield
 
 
 def _remove_unfinished() -> None:
