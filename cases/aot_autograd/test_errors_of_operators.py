@@ -1,6 +1,7 @@
 """Errors of operators: where an argument does not fit, the compiled call raises what eager raises.
 
-Each program is called twice, with what fits and with what does not: the first call proves that it was compiled.
+Each program is called twice, with what fits and with what does not: the first call proves that it was compiled. What
+needs no kernel of its own has none, so that a table of many refusals does not cost a compiler run for each.
 """
 
 import pytest
@@ -14,7 +15,7 @@ def subtract(x, y):
 
 
 def multiply_batches(x, y):
-    return torch.bmm(x.sin(), y)
+    return torch.bmm(x, y)
 
 
 def add_in_place(x, y):
@@ -42,11 +43,11 @@ def add_broadcast_in_place(x, y):
 
 
 def view_as_six(x, y):
-    return x.sin().view(6) + y
+    return x.view(6), y
 
 
 def view_transposed(x, y):
-    return x.sin().t().view(-1) + y
+    return x.t().view(-1), y
 
 
 def join(x, y):
@@ -54,11 +55,11 @@ def join(x, y):
 
 
 def expand_to_four(x, y):
-    return x.sin().expand(4) + y
+    return x.expand(4), y
 
 
 def convolve(x, y):
-    return torch.nn.functional.conv1d(x.sin(), y)
+    return torch.nn.functional.conv1d(x, y)
 
 
 def one_number(x, y):
@@ -66,11 +67,11 @@ def one_number(x, y):
 
 
 def third_row(x, y):
-    return x.sin()[2] + y
+    return x[2], y
 
 
 def two_indices(x, y):
-    return x.sin()[0, 0] + y
+    return x[0, 0], y
 
 
 def sum_second_dimension(x, y):
@@ -78,11 +79,11 @@ def sum_second_dimension(x, y):
 
 
 def unsqueeze_third(x, y):
-    return x.sin().unsqueeze(2) + y
+    return x.unsqueeze(2), y
 
 
 def narrow_past_the_end(x, y):
-    return x.sin().narrow(0, 1, 2) + y
+    return x.narrow(0, 1, 2), y
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def uniform(x):
 
 
 def normal(x):
-    return x + torch.randn(4, 6, device=x.device)
+    return x * torch.randn(4, 6, device=x.device)
 
 
 def whole_numbers(x):
@@ -53,7 +53,7 @@ def coin_in_place(x):
 
 
 def filled(x):
-    return x * torch.empty(6, device=x.device).uniform_(-1, 1)
+    return x * torch.empty(4, 6, device=x.device).uniform_(-1, 1)
 
 
 def drawn_indices(x):
@@ -61,7 +61,7 @@ def drawn_indices(x):
 
 
 def exponential(x):
-    return x + torch.empty_like(x).exponential_()
+    return x * torch.empty_like(x).exponential_()
 
 
 def one_of_many(x):
@@ -82,14 +82,14 @@ PROGRAMS = [
     pytest.param(alpha_dropout, expected("""alpha_dropout"""), id="alpha_dropout"),
     pytest.param(no_dropout, expected("""dropout; mul"""), id="no_dropout"),
     pytest.param(uniform, expected("""rand_like; mul"""), id="rand_like"),
-    pytest.param(normal, expected("""randn; add"""), id="randn"),
+    pytest.param(normal, expected("""randn; mul"""), id="randn"),
     pytest.param(whole_numbers, expected("""randint; mul"""), id="randint"),
     pytest.param(permutation, expected("""randperm"""), id="randperm"),
     pytest.param(coin, expected("""full_like; bernoulli; mul"""), id="bernoulli"),
     pytest.param(coin_in_place, expected("""mul; empty_like; bernoulli_; mul"""), id="bernoulli_"),
     pytest.param(filled, expected("""empty; uniform_; mul"""), id="uniform_"),
     pytest.param(drawn_indices, expected("""ones; multinomial"""), id="multinomial"),
-    pytest.param(exponential, expected("""empty_like; exponential_; add"""), id="exponential_"),
+    pytest.param(exponential, expected("""empty_like; exponential_; mul"""), id="exponential_"),
     pytest.param(one_of_many, expected("""rand; rand; mul"""), id="unused_rand"),
 ]
 
