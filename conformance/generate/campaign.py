@@ -87,7 +87,7 @@ class Campaign:
     def line(self) -> str:
         share = f"{self.ran_eagerly / self.tried:.0%} run in eager, " if self.tried else ""
         return (
-            f"{self.tried} programs, {share}{self.ran} run with those of shrinking, "
+            f"{self.tried} programs, {share}{self.ran} different ones run, shrinking included, "
             f"{self.rate:.1f}/s on each of {self.workers} workers, {len(self.found)} distinct findings"
         )
 
