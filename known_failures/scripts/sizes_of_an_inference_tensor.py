@@ -12,8 +12,7 @@ def program(x):
     z = y.t()
     with torch.inference_mode():
         w = y + float(y.detach().sum())
-    v = torch.full_like(z, 3)
-    return y[:, 1:]
+    return y[:, 1:], torch.full_like(z, 3), w
 
 
-print(torch.compile(program, backend="aot_eager", dynamic=True)(torch.ones(2, 3)).tolist())
+print(torch.compile(program, backend="aot_eager", dynamic=True)(torch.ones(2, 3))[0].tolist())
