@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import traceback
 import types
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Trial:
 def try_program(text: str, stack: Stack, device: str) -> Trial:
     """Run the program of a `conformance check` text on both sides."""
     module = types.ModuleType("generated")
+    sys.modules[module.__name__] = module  # Dynamo of 2.9 imports it after a graph break
     exec(compile(text, "<generated>", "exec"), module.__dict__)
     run = Run(stack, program_of(module, "the generated program"), module.calls, device)
     eager_ran = run.eager.raised is None
