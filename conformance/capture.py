@@ -196,21 +196,6 @@ def graph_caches_off() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def guards_not_timed() -> Iterator[None]:
-    """Dynamo does not time its guards: for one line of its log it empties the processor's caches, some 50 ms a compile.
-
-    That the guards hold for the call that they were made for it checks before that, and still does.
-    """
-    from torch._dynamo import guards
-
-    if not hasattr(guards, "profile_guard_manager"):
-        yield
-        return
-    with mock.patch.object(guards, "profile_guard_manager", return_value=0.0):
-        yield
-
-
 def front_end_graphs(
     program: Callable[..., Any],
     calls: Sequence[Sequence[Any]],

@@ -18,10 +18,10 @@ from conformance.capture import (
     canonical_reason,
     front_end_graphs,
     graph_caches_off,
-    guards_not_timed,
     recording,
     recording_backend,
 )
+from conformance.stacks.untimed import guards_not_timed
 
 
 @pytest.fixture(autouse=True)

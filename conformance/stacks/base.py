@@ -11,10 +11,11 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from conformance.capture import Recorder, graph_caches_off, guards_not_timed, recording, recording_backend
+from conformance.capture import Recorder, graph_caches_off, recording, recording_backend
 from conformance.compare import Tolerance
 from conformance.results import rungs
 from conformance.stacks.pieces import in_pieces
+from conformance.stacks.untimed import guards_not_timed
 
 #: Patched in every run: random numbers are eager's.
 BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True}
