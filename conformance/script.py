@@ -53,6 +53,7 @@ def script(run: Run, *, title: str, first_divergence: str | None = None) -> str:
         calls=f"{calls_name}(DEVICE)",
         inference=_inference(program),
         backward=program.runs_backward,
+        behind=any(found.where.startswith("leaves[") for found in run.comparison.discrepancies),
         after=name_of(program.after) if program.after is not None else "",
         export=EXPORTS[program.export] if program.export else "",
         within="contextlib.nullcontext" if program.within is contextlib.nullcontext else name_of(program.within),

@@ -180,6 +180,28 @@ def test_a_script_exports_and_enters(tmp_path: Path) -> None:
     assert "outputs.value" in done.stdout or "outputs[0].value" in done.stdout
 
 
+def sum_of_one_and_write_to_the_other(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    y.index_add_(0, torch.tensor([0, 0]), y[:2].clone())
+    return x + 1
+
+
+def two_with_gradients(device: str) -> list[tuple[torch.Tensor, ...]]:
+    x, leaf = (torch.ones(4, device=device, requires_grad=True) for _ in range(2))
+    return [(x, leaf * 1)]
+
+
+def test_a_script_sees_leaves_behind_the_arguments(tmp_path: Path) -> None:
+    """A gradient of a leaf that no call passes is told too: torch gives one to the leaf of the written argument."""
+    found = Run(resolve("aot_eager"), Program.of(sum_of_one_and_write_to_the_other), two_with_gradients, "cpu")
+    assert [one.name for one in found.comparison.discrepancies] == ["leaves[0].grad"]
+    file = tmp_path / "alone.py"
+    file.write_text(script(found, title="leaves"), encoding="utf-8")
+
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "leaves[0].grad: eager None" in done.stdout
+
+
 def test_no_script_of_a_cut_graph() -> None:
     """A script has torch and the stack only, and neither cuts graphs."""
     with pytest.raises(ScriptError, match="graphs are cut before sin"):
