@@ -136,6 +136,7 @@ def test_cpp_wrapper(stack, device):
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.count("convolution") == 1
     assert run.lowered.absent("batch_norm")
+    assert "const2" not in run.lowered.text
     run.forward.operators.expect("""\
 aten.convolution
 aten._native_batch_norm_legit_no_training
