@@ -96,6 +96,25 @@ return (addmm, addmm_1, addmm_2)
 """)
 
 
+@needs("freezing", "lowered_graph")
+@clause("freezing.linear.biases")
+def test_biases_of_different_shape_are_not_joined(stack, device):
+    """Where products may be computed as one, three whose biases differ in shape stay three."""
+    run = stack.run(ThreeBiases, three_columns, inference=True, config=AS_ONE)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert len(products(run.lowered[0])) == 3
+    assert run.lowered.absent("cat")
+    assert "f32[1, 3]" in run.lowered.text
+    assert "in1" not in run.lowered.text
+    run.forward.operators.expect("""\
+aten.addmm
+aten.addmm
+aten.addmm
+""")
+
+
 @clause("freezing.linear.products")
 def test_products_of_one_input(stack, device):
     """Three products of one input by three weights have their own results and memory."""

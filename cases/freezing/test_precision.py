@@ -57,6 +57,29 @@ aten.mul
 """)
 
 
+@needs("freezing", "lowered_graph")
+@pytest.mark.parametrize(("dtype", "name"), [(torch.bfloat16, "bf16"), (torch.float16, "f16")], ids=["bf16", "f16"])
+@clause("freezing.folding.dtype")
+def test_product_with_a_wider_constant_stays_wide(stack, device, dtype, name):
+    """The frozen graph holds one convolution in half precision, and multiplies it in single precision."""
+    program = Program(make=partial(on_device, module_class=ConvolutionTimesTwo, dtype=dtype), inference=True)
+    run = stack.run(program, partial(image, dtype=dtype))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.count("convolution") == 1
+    assert run.lowered.count("mul") == 1
+    assert "mul: f32[2, 8, 4, 4]" in run.lowered.text
+    assert f"{name}[2, 8, 4, 4]" in run.lowered.text
+    assert f"const0: {name}[8, 3, 3, 3]" in run.lowered.text
+    assert "const1" not in run.lowered.text
+    run.forward.operators.expect("""\
+aten.convolution
+aten.full
+aten.mul
+""")
+
+
 @half_types
 @clause("freezing.autocast.result")
 def test_linear_under_autocast(stack, device, dtype):

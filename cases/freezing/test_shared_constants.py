@@ -162,6 +162,33 @@ linear
 """)
 
 
+@needs("freezing", "lowered_graph")
+@clause("freezing.constants.tied")
+def test_tied_weight_stays_the_parameter(stack, device):
+    """The frozen graph views the parameter itself for what it returns of it, and copies no part of it."""
+    run = frozen(stack, TiedWeights, tokens)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.absent("clone")
+    assert "const" not in run.lowered.text
+    run.lowered.expect(
+        """\
+in0: f32[5, 4]
+in1: i64[2, 2]
+embedding: f32[2, 2, 4] = aten.embedding(in0, in1)
+mul: f32[2, 2, 4] = aten.mul(embedding, 2)
+reshape: f32[4, 4] = aten.reshape(mul, [4, 4])
+permute: f32[4, 5](1, 4) = aten.permute(in0, [1, 0])
+mm: f32[4, 5] = aten.mm(reshape, permute)
+reshape_1: f32[2, 2, 5] = aten.reshape(mm, [2, 2, 5])
+slice: f32[4, 4] = aten.slice(in0, 0, 1, max)
+return (reshape_1, slice)
+""",
+        device="cpu",
+    )
+
+
 @needs("recompiles")
 @clause("freezing.constants.also_an_argument")
 def test_buffer_that_is_an_argument_too(stack, device):

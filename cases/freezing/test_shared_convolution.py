@@ -152,3 +152,45 @@ aten.convolution
 aten._native_batch_norm_legit_no_training
 aten.add
 """)
+
+
+@needs("freezing", "lowered_graph")
+@pytest.mark.parametrize("module_class", [TwoNorms, TwoFunctionalNorms])
+@clause("freezing.conv_bn.two_norms")
+def test_frozen_norms_over_one_convolution(stack, device, module_class):
+    """One convolution serves both batch norms, neither of which is folded into it: each has constants of its own."""
+    run = stack.run(evaluated(module_class), image)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    assert run.lowered.count("convolution") == 1
+    assert run.lowered.absent("batch_norm")
+    assert run.lowered.absent("sqrt")
+    run.lowered.expect(
+        """\
+const0: f32[32]
+in0: f32[3, 32, 32, 32]
+const1: f32[32, 32, 3, 3] _mkldnn
+const2: f32[32, 1, 1]
+const3: f32[32, 1, 1]
+const4: f32[32, 1, 1]
+const5: f32[32, 1, 1]
+const6: f32[32, 1, 1]
+const7: f32[32, 1, 1]
+const8: f32[32, 1, 1]
+const9: f32[32, 1, 1]
+_convolution_pointwise: f32[3, 32, 15, 15](7200, 1, 480, 32) = mkldnn._convolution_pointwise(in0, const1, const0, [0, 0], [2, 2], [1, 1], 1, 'none', [], '')
+sub: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.sub(_convolution_pointwise, const2)
+mul: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.mul(sub, const3)
+mul_1: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.mul(mul, const4)
+add: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.add(mul_1, const5)
+sub_1: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.sub(_convolution_pointwise, const6)
+mul_2: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.mul(sub_1, const7)
+mul_3: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.mul(mul_2, const8)
+add_1: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.add(mul_3, const9)
+add_2: f32[3, 32, 15, 15](7200, 1, 480, 32) = aten.add(add, add_1)
+inductor_force_stride_order: f32[3, 32, 15, 15] = prims.inductor_force_stride_order(add_2, (7200, 225, 15, 1))
+return (inductor_force_stride_order,)
+""",
+        device="cpu",
+    )

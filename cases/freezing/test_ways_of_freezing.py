@@ -136,7 +136,19 @@ def test_cpp_wrapper(stack, device):
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.count("convolution") == 1
     assert run.lowered.absent("batch_norm")
+    assert "const2" not in run.lowered.text
     run.forward.operators.expect("""\
 aten.convolution
 aten._native_batch_norm_legit_no_training
 """)
+    run.lowered.expect(
+        """\
+in0: f32[3, 3, 32, 32]
+const0: f32[32]
+const1: f32[32, 3, 3, 3] _mkldnn
+_convolution_pointwise: f32[3, 32, 15, 15](7200, 1, 480, 32) = mkldnn._convolution_pointwise(in0, const1, const0, [0, 0], [2, 2], [1, 1], 1, 'none', [], '')
+inductor_force_stride_order: f32[3, 32, 15, 15] = prims.inductor_force_stride_order(_convolution_pointwise, (7200, 225, 15, 1))
+return (inductor_force_stride_order,)
+""",
+        device="cpu",
+    )

@@ -38,42 +38,33 @@ def laid_out(device, layout):
 
 
 def reduce(x):
-    return x.sum(1), x.sum((0, 3), keepdim=True)
+    return x.sum(1), x.sum((0, 3), keepdim=True), x.argmax(1), x.argmax(1, keepdim=True), x.softmax(1), x.softmax(-1)
 
 
-def argmax(x):
-    return x.argmax(1), x.argmax(1, keepdim=True)
+def multiply(x):
+    return (
+        x @ x.transpose(-1, -2),
+        x.transpose(-1, -2) @ x,
+        torch.nn.functional.scaled_dot_product_attention(x, x, x),
+    )
 
 
-def softmax(x):
-    return x.softmax(1), x.softmax(-1)
-
-
-def matmul(x):
-    return x @ x.transpose(-1, -2), x.transpose(-1, -2) @ x
-
-
-def attend(x):
-    return torch.nn.functional.scaled_dot_product_attention(x, x, x)
-
-
-def cat(x):
-    return torch.cat([x, x + 1], 1), torch.cat([x, x.contiguous()])
-
-
-def index(x):
+def select(x):
     rows = torch.tensor([0, 0, 0], device=x.device)
-    return x[:, rows], x[:, :, rows, rows]
-
-
-def where(x):
-    return torch.where(x > 0, x, -1.0), torch.where(x > 0, x.contiguous(), x)
+    return (
+        torch.cat([x, x + 1], 1),
+        torch.cat([x, x.contiguous()]),
+        x[:, rows],
+        x[:, :, rows, rows],
+        torch.where(x > 0, x, -1.0),
+        torch.where(x > 0, x.contiguous(), x),
+    )
 
 
 @every_layout
 @clause("layout.outputs.strides_of_reductions")
-def test_reduce(stack, device, layout):
-    """Sums over one dimension and over two, one of them kept, have eager's strides."""
+def test_reductions(stack, device, layout):
+    """Sums, positions of maxima and softmax, over channels and others, kept or not, have eager's strides."""
     run = stack.run(reduce, partial(laid_out, layout=layout))
 
     run.assert_matches_eager()
@@ -81,32 +72,8 @@ def test_reduce(stack, device, layout):
     run.forward.operators.expect("""\
 aten.sum
 aten.sum
-""")
-
-
-@every_layout
-@clause("layout.outputs.strides_of_reductions")
-def test_argmax(stack, device, layout):
-    """Positions of maxima have eager's strides."""
-    run = stack.run(argmax, partial(laid_out, layout=layout))
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
 aten.argmax
 aten.argmax
-""")
-
-
-@every_layout
-@clause("layout.outputs.strides_of_reductions")
-def test_softmax(stack, device, layout):
-    """Softmax over channels and over the last dimension has eager's strides."""
-    run = stack.run(softmax, partial(laid_out, layout=layout))
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
 aten._softmax
 aten._softmax
 """)
@@ -114,9 +81,9 @@ aten._softmax
 
 @every_layout
 @clause("layout.outputs.strides_of_products")
-def test_matmul(stack, device, layout):
-    """Batched products with the transposed input on either side have eager's strides."""
-    run = stack.run(matmul, partial(laid_out, layout=layout))
+def test_products(stack, device, layout):
+    """Batched products with the transposed input on either side, and attention to itself, have eager's strides."""
+    run = stack.run(multiply, partial(laid_out, layout=layout))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
@@ -125,56 +92,24 @@ transpose
 matmul
 transpose
 matmul
+scaled_dot_product_attention
 """)
-
-
-@every_layout
-@clause("layout.outputs.strides_of_products")
-def test_attention(stack, device, layout):
-    """Attention of an input to itself has eager's strides."""
-    run = stack.run(attend, partial(laid_out, layout=layout))
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""scaled_dot_product_attention""")
 
 
 @every_layout
 @clause("layout.outputs.strides_of_selections")
-def test_cat(stack, device, layout):
-    """What is joined of tensors of one layout, and of two, has eager's strides."""
-    run = stack.run(cat, partial(laid_out, layout=layout))
+def test_selections(stack, device, layout):
+    """What is joined, taken by positions, or chosen, of one layout or of two, has eager's strides."""
+    run = stack.run(select, partial(laid_out, layout=layout))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.dynamo.operators.expect("""\
+tensor
 add
 cat
 contiguous
 cat
-""")
-
-
-@every_layout
-@clause("layout.outputs.strides_of_selections")
-def test_index(stack, device, layout):
-    """What is taken by one tensor of positions, and by two, has eager's strides."""
-    run = stack.run(index, partial(laid_out, layout=layout))
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""tensor""")
-
-
-@every_layout
-@clause("layout.outputs.strides_of_selections")
-def test_where(stack, device, layout):
-    """What is chosen between a tensor and a number, and between two layouts, has eager's strides."""
-    run = stack.run(where, partial(laid_out, layout=layout))
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
 gt
 where
 gt

@@ -12,7 +12,7 @@ from torch import fx
 from torch._inductor import freezing
 from torch.utils._python_dispatch import _disable_current_modes
 
-from conformance.mutants.base import patching
+from conformance.mutants.base import editing, patching
 from conformance.mutants.folds import before_folding, nodes_of
 
 aten = torch.ops.aten
@@ -64,3 +64,10 @@ def sizes_of_the_first_call() -> Iterator[None]:
 
     with before_folding(fold):
         yield
+
+
+@editing("freezing.constants.other_device")
+def moved_constants_not_converted(module: fx.GraphModule) -> None:
+    """A constant that is moved to the device of the inputs keeps its own dtype."""
+    for node in module.graph.find_nodes(op="call_method", target="to"):
+        node.args = node.args[:2]

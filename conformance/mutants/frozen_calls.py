@@ -62,6 +62,35 @@ def buffers_frozen_as_arguments(compiled: Compiled) -> Compiled:
     return called
 
 
+@around("freezing.constants.also_an_argument")
+def buffers_read_in_the_first_call(compiled: Compiled) -> Compiled:
+    """An argument that is a buffer of the module holds in every later call what it held in the first one."""
+    assert isinstance(compiled, nn.Module)
+    held: list[torch.Tensor] = []
+
+    def called(*args: Any) -> Any:
+        if not held:
+            held.extend(buffer.clone() for buffer in compiled.buffers())
+            return compiled(*args)
+        known = {id(buffer): value for buffer, value in zip(compiled.buffers(), held, strict=True)}
+        return compiled(*(known.get(id(arg), arg) for arg in args))
+
+    return called
+
+
+@around("freezing.constants.new_results")
+def equal_results_returned_again(compiled: Compiled) -> Compiled:
+    """A result that holds what the first call's did is that call's tensor."""
+    first: list[Any] = []
+
+    def called(*args: Any) -> Any:
+        outputs = compiled(*args)
+        first.append(outputs)
+        return tuple(kept if torch.equal(kept, new) else new for kept, new in zip(first[0], outputs, strict=True))
+
+    return called
+
+
 @around("freezing.cpp_wrapper.called_twice", base="inductor_cpp_wrapper")
 def first_result_returned_again(compiled: Compiled) -> Compiled:
     """Every call returns what the first one computed."""
