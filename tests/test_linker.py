@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 import torch
+from torch._inductor.cpp_builder import get_cpp_compiler
 
 from conformance.capture import Recorder
 from conformance.stacks import linker, resolve
-from conformance.stacks.linker import faster_linker
+from conformance.stacks.linker import choose_linker, faster_linker
 
 
 @pytest.fixture
@@ -31,23 +33,45 @@ def other_linker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return called
 
 
+@pytest.fixture
+def broken_linker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "ld.broken"
+    program.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(linker, "FASTER", (str(program),))
+
+
 def asked() -> str:
     """The linker that the compiler would start."""
-    answer = subprocess.run(["g++", "-print-prog-name=ld"], capture_output=True, text=True, check=True)
+    answer = subprocess.run([get_cpp_compiler(), "-print-prog-name=ld"], capture_output=True, text=True, check=True)
     return answer.stdout.strip()
 
 
 def test_compilers_link_with_it_inside_only(cache: Path, other_linker: Path) -> None:
     """The environment is as before afterwards."""
+    choose_linker(lambda: None)
     before = asked()
     with faster_linker():
         assert Path(asked()).is_relative_to(cache)
     assert asked() == before
 
 
+def test_one_that_does_not_work_is_not_chosen(cache: Path, other_linker: Path) -> None:
+    """Whatever the reason that linking with it raises."""
+
+    def refused() -> None:
+        raise RuntimeError("cannot open libstdc++.so")
+
+    choose_linker(refused)
+    before = asked()
+    with faster_linker():
+        assert asked() == before
+
+
 def test_folders_of_the_user_are_kept(cache: Path, other_linker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are looked into after the linker's."""
     monkeypatch.setenv("COMPILER_PATH", "mine")
+    choose_linker(lambda: None)
     with faster_linker():
         assert os.environ["COMPILER_PATH"].endswith(os.pathsep + "mine")
 
@@ -55,16 +79,29 @@ def test_folders_of_the_user_are_kept(cache: Path, other_linker: Path, monkeypat
 def test_without_one_nothing_changes(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that has none links as ever."""
     monkeypatch.setattr(linker, "FASTER", ("no-such-linker",))
+    choose_linker(lambda: None)
     before = asked()
     with faster_linker():
         assert asked() == before
 
 
-def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
-    """A kernel that has never been compiled goes through it, and computes what it should."""
-    stack, recorder = resolve("inductor"), Recorder()
-    x = torch.arange(7.0)
+def compiled_sum() -> float:
+    """What a kernel computes that has never been compiled before."""
+    stack, recorder, shift = resolve("inductor"), Recorder(), time.time_ns() % 1000 / 7
     with stack.session({}, recorder):
-        result = stack.compile(lambda x: x * 3 - 1, recorder)(x)
-    assert torch.equal(result, x * 3 - 1)
+        result = stack.compile(lambda x: x * 3 - shift, recorder)(torch.arange(7.0))
+    return float(result.sum() + 7 * shift)
+
+
+def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
+    """It is chosen once for all workers, and their kernels go through it and compute what they should."""
+    resolve("inductor").session_setup()
+    other_linker.unlink()
+    assert compiled_sum() == pytest.approx(63)
     assert other_linker.exists()
+
+
+def test_kernels_are_linked_without_a_broken_one(cache: Path, broken_linker: None) -> None:
+    """A linker that refuses costs one try, and no case."""
+    resolve("inductor").session_setup()
+    assert compiled_sum() == pytest.approx(63)
