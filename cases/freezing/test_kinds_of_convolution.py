@@ -24,9 +24,7 @@ KINDS = {
     "transposed_grouped": (partial(nn.ConvTranspose2d, 4, 8, 3, groups=2), nn.BatchNorm2d, (2, 4, 7, 6)),
 }
 NOT_TRANSPOSED = [kind for kind in KINDS if not kind.startswith("transposed")]
-#: In half precision those that differ in how a weight is laid out, not those that differ in where it is applied.
-NARROW = ["1d", "2d", "3d", "grouped", "transposed_2d", "transposed_square"]
-ROWS = [(kind, torch.float32) for kind in KINDS] + [(kind, torch.bfloat16) for kind in NARROW]
+ROWS = [(kind, dtype) for dtype in (torch.float32, torch.bfloat16) for kind in KINDS]
 
 
 class ConvBatchNorm(nn.Module):
