@@ -74,7 +74,7 @@ def test_the_package_is_observed(packaged: Any) -> None:
 
     found.assert_matches_eager()
     assert found.compiled.raised is None
-    assert found.comparison.discrepancies == []
+    assert not found.comparison.discrepancies
 
 
 def test_a_wrong_value_is_caught(packaged: Any) -> None:
