@@ -124,6 +124,27 @@ def explore(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
 
 
+LOOKED_UP = """
+import sys
+
+class Factor:
+    value = 2
+
+def program(x):
+    return x * sys.modules[Factor.__module__].Factor.value
+
+def calls(device):
+    import torch
+    return [(torch.ones(2, device=device),)]
+"""
+
+
+def test_a_program_is_a_module_while_it_runs() -> None:
+    """Dynamo imports the module of what it meets; a later program must not be taken for it."""
+    assert try_program(LOOKED_UP, EAGER, "cpu").eager_ran
+    assert not [name for name in sys.modules if name.startswith("generated_")]
+
+
 def test_a_campaign_finds_shrinks_and_writes_what_is_wrong(tmp_path: Path) -> None:
     """A stack that loses write-backs is found, by a program that a person would have written, with its script."""
     done = explore(tmp_path, "--stack", "oracle_runs:WRITES_ARE_LOST", "--examples", "12", "--seed", "3")

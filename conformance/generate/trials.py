@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 import traceback
@@ -17,6 +18,7 @@ from conformance.runs import BoundStack, ConformanceFailure, Run
 from conformance.stacks import Stack
 
 LONGEST_MESSAGE = 90
+_NUMBERS = itertools.count()
 #: What can differ, in the order in which it harms a caller, each with the observables that say so.
 GRAVEST_FIRST = {
     "values": ("value", "storage_contents", "shape", "dtype"),
@@ -41,10 +43,14 @@ class Trial:
 
 def try_program(text: str, stack: Stack, device: str) -> Trial:
     """Run the program of a `conformance check` text on both sides."""
-    module = types.ModuleType("generated")
-    sys.modules[module.__name__] = module  # Dynamo of 2.9 imports it after a graph break
-    exec(compile(text, "<generated>", "exec"), module.__dict__)
-    run = Run(stack, program_of(module, "the generated program"), module.calls, device)
+    # Dynamo imports the module of a class or after a graph break, and remembers what a name stood for.
+    module = types.ModuleType(f"generated_{next(_NUMBERS)}")
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(text, "<generated>", "exec"), module.__dict__)
+        run = Run(stack, program_of(module, "the generated program"), module.calls, device)
+    finally:
+        del sys.modules[module.__name__]
     eager_ran = run.eager.raised is None
     found = tuple(run.comparison.discrepancies)
     if not found:
