@@ -147,3 +147,12 @@ def sizes_lost() -> None:
     @replacing(debug_utils.InputWriter, "symint")
     def symint(own: Any, self: Any, name: str, value: Any) -> None:
         own(self, name, 1)
+
+
+@in_stages("minifier.own_backend.accuracy")
+def every_result_taken_for_wrong() -> None:
+    """The accuracy check takes the result of every graph for wrong, so that what is left of one says nothing."""
+
+    @replacing(after_dynamo, "backend_accuracy_fails")
+    def fails(own: Any, *args: Any, **options: Any) -> bool:
+        return True
