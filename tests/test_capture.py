@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 from unittest import mock
@@ -309,6 +311,19 @@ def test_guards_are_not_timed_but_still_checked() -> None:
         assert counter["unique_graphs"] == first
         compiled(ones(3))
     assert counter["unique_graphs"] == first + 1
+
+
+def test_what_guards_are_made_for_is_not_kept() -> None:
+    """An argument is gone as soon as its caller drops it, although the run that compiled goes on."""
+    compiled = torch.compile(lambda x: x + 1, backend="eager")
+    torch._dynamo.reset()
+    with guards_not_timed():
+        x = ones(2)
+        compiled(x)
+        held = weakref.ref(x)
+        del x
+        gc.collect()
+        assert held() is None
 
 
 def expand_and_write(x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:

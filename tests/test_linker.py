@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch._inductor.cpp_builder import get_cpp_compiler
+from torch._inductor.exc import InvalidCxxCompiler
 
 from conformance.capture import Recorder
 from conformance.stacks import linker, resolve
@@ -83,6 +84,19 @@ def test_without_one_nothing_changes(cache: Path, monkeypatch: pytest.MonkeyPatc
     before = asked()
     with faster_linker():
         assert asked() == before
+
+
+def test_without_a_compiler_nothing_is_raised(cache: Path, other_linker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs on a GPU needs none."""
+
+    def none() -> str:
+        raise InvalidCxxCompiler("g++")
+
+    monkeypatch.setattr(linker, "get_cpp_compiler", none)
+    choose_linker(lambda: None)
+    before = dict(os.environ)
+    with faster_linker():
+        assert dict(os.environ) == before
 
 
 def compiled_sum() -> float:

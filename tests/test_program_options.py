@@ -187,7 +187,7 @@ def sum_of_one_and_write_to_the_other(x: torch.Tensor, y: torch.Tensor) -> torch
 
 def two_with_gradients(device: str) -> list[tuple[torch.Tensor, ...]]:
     x, leaf = (torch.ones(4, device=device, requires_grad=True) for _ in range(2))
-    return [(x, leaf * 1)]
+    return [(x, x * leaf)]
 
 
 def test_a_script_sees_leaves_behind_the_arguments(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 from torch._inductor.cpp_builder import get_cpp_compiler
+from torch._inductor.exc import InvalidCxxCompiler
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 #: From the fastest on; each writes what the compiler's own linker would.
@@ -24,7 +25,7 @@ FASTER = ("mold", "ld.lld", "ld.gold")
 def choose_linker(link: Callable[[], object]) -> None:
     """Keep the first of `FASTER` with which ``link``, which must link something new, does not raise; or none."""
     chosen = _chosen()
-    if chosen.exists():
+    if chosen is None or chosen.exists():
         return
     for linker in filter(None, map(shutil.which, FASTER)):
         candidate = chosen.parent / Path(linker).name / "ld"
@@ -42,17 +43,20 @@ def choose_linker(link: Callable[[], object]) -> None:
 def faster_linker() -> Iterator[None]:
     """Compilers that start inside link with what `choose_linker` kept, here or in an earlier run, or as ever."""
     chosen = _chosen()
-    if not chosen.exists():
+    if chosen is None or not chosen.exists():
         yield
         return
     with _linked_with(chosen):
         yield
 
 
-def _chosen() -> Path:
-    """Where the link to the chosen linker lies, for the compiler that inductor uses here."""
-    compiler = hashlib.sha256(get_cpp_compiler().encode()).hexdigest()[:12]
-    return Path(cache_dir()) / "linker" / compiler / "ld"
+def _chosen() -> Path | None:
+    """Where the link to the chosen linker lies, for the compiler that inductor uses here; None where there is none."""
+    try:
+        compiler = get_cpp_compiler()
+    except InvalidCxxCompiler:  # whatever needs one will say so; what runs on a GPU does not
+        return None
+    return Path(cache_dir()) / "linker" / hashlib.sha256(compiler.encode()).hexdigest()[:12] / "ld"
 
 
 @contextmanager
