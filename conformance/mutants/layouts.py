@@ -47,3 +47,10 @@ def output_strides_not_kept() -> Iterator[None]:
     """Outputs keep the strides that suit the graph, whatever the options say of padding and layout."""
     with torch._inductor.config.patch(keep_output_stride=False, force_layout_optimization=True):
         yield
+
+
+@patching("layout.outputs.eager_strides", base="inductor")
+def layout_not_converted_back() -> Iterator[None]:
+    """The output of a frozen convolution whose layout was converted stays in that layout."""
+    with mock.patch.object(freezing, "enforce_output_layout", return_value=None):
+        yield
