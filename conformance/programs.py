@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from conformance.surroundings import seed_torch
+
 SEED = 0
 #: What a program can be exported by, as users call it.
 EXPORTERS = ("torch.export.export", "torch._dynamo.export")
@@ -164,7 +166,7 @@ class Program:
         if self.function is not None:
             return self.function
         assert self.make is not None
-        torch.manual_seed(SEED)
+        seed_torch(SEED)
         return self.make(device)
 
     @staticmethod
@@ -195,7 +197,7 @@ class _ModuleFactory:
 
 def build_calls(calls: Calls, device: str) -> list[Call]:
     """The arguments of one side, all calls built at once so that aliases across calls are kept."""
-    torch.manual_seed(SEED)
+    seed_torch(SEED)
     built = calls(device)
     if not isinstance(built, (list, tuple)) or not built:
         raise ProgramError("calls(device) must return a list of argument tuples, one per call, and at least one")

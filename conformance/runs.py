@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
+import torch
+
 from conformance.capture import Recorder
 from conformance.compare import Comparison, compare
 from conformance.expect import Expectable
@@ -29,6 +31,10 @@ from conformance.stacks.traces import traced
 
 __all__ = ["BoundStack", "ConformanceFailure", "Run"]
 
+#: Threads of one operator. With more, some operators take other kernels, whose results have other strides, so that an
+#: outcome would depend on the machine.
+THREADS = 1
+
 
 class Run(Shown):
     """A call sequence run eagerly and on a stack; made by `BoundStack.run`."""
@@ -39,6 +45,7 @@ class Run(Shown):
         #: Where two things are right (`or_limit`), which one the stack did.
         self.saw = ""
         self._limit_named = False
+        torch.set_num_threads(THREADS)
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 

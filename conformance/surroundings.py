@@ -12,9 +12,17 @@ from typing import Any
 import torch
 
 
+def seed_torch(seed: int) -> None:
+    """What `torch.manual_seed` does, short of the stack trace that it keeps for each kind of device that is absent."""
+    if torch.accelerator.is_available():
+        torch.manual_seed(seed)
+    else:
+        torch.default_generator.manual_seed(seed)
+
+
 def seed_everything(seed: int) -> None:
     random.seed(seed)
-    torch.manual_seed(seed)
+    seed_torch(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed)
 

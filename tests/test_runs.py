@@ -36,6 +36,13 @@ def run(stack: str, program: Any, **options: Any) -> Any:
     return BoundStack(resolve(stack), "cpu").run(program, TWO, **options)
 
 
+def test_operators_run_on_one_thread_whatever_the_machine_has() -> None:
+    """With two threads the gradient of a convolution's weight is laid out otherwise, and by some stacks only."""
+    torch.set_num_threads(2)
+    run("eager", double)
+    assert torch.get_num_threads() == 1
+
+
 def test_first_divergence_is_the_lowest_rung() -> None:
     """A program that Dynamo already gets wrong diverges there, whatever the stack."""
     assert run("aot_eager", more_when_compiled).first_divergence() == "dynamo"

@@ -133,9 +133,6 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)  # torch logs what it cannot compile; the oracle sees it
     order = json.loads(sys.stdin.readline())
-    import torch
-
-    torch.set_num_threads(1)
     lines = sys.stdout
     sys.stdout = sys.stderr
 
