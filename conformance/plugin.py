@@ -89,6 +89,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Controller(config, session), "conformance-controller")
 
 
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # else some extension modules complain of what is left when the process ends
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "conformance_target" in metafunc.fixturenames:
         targets = metafunc.config.stash[SESSION].targets

@@ -38,6 +38,11 @@ def unpacked(x):
     return (*x,)
 
 
+def every_split(x):
+    """With no gradients nothing ties one part to another, and one graph has them all."""
+    return chunk(x), split(x), split_with_sizes(x), tensor_split(x), hsplit(x), vsplit(x), unbind(x), unpacked(x)
+
+
 def plain(device):
     return [(torch.arange(6.0, device=device).reshape(2, 3),)]
 
@@ -48,10 +53,11 @@ def with_history(device):
 
 
 def write_each(arguments, outputs):
-    """Each part gets a number of its own."""
+    """Each part writes what the others are to show: as many factors as there are parts with an element."""
     with torch.no_grad():
-        for number, part in enumerate(outputs):
-            part.fill_(-7 - number)
+        for number, parts in enumerate(outputs):
+            for part in parts:
+                part.mul_(number + 2)
 
 
 def scale_last(arguments, outputs):
@@ -59,6 +65,12 @@ def scale_last(arguments, outputs):
     outputs[-1].mul_(5)
     arguments[0].sum().backward()
 
+
+MODES = [
+    pytest.param(plain, False, id="without_grad"),
+    pytest.param(with_history, "no_grad", id="no_grad"),
+    pytest.param(with_history, "inference_mode", id="inference_mode"),
+]
 
 VIEWS = [
     pytest.param(
@@ -120,27 +132,38 @@ VIEWS = [
 ]
 
 
-@pytest.mark.parametrize(("program", "graph"), VIEWS)
+@pytest.mark.parametrize(("calls", "inference"), MODES)
 @clause("aot_autograd.aliasing.view_of_input")
-def test_parts_without_gradients(stack, device, program, graph):
-    """Each of the parts shares memory with an input that requires no grad: a write to it shows there."""
-    run = stack.run(Program.of(program, after=write_each), plain)
+def test_parts_without_gradients(stack, device, calls, inference):
+    """Each of the parts comes out without history, and shares memory with the input: a write to it shows there."""
+    run = stack.run(Program.of(every_split, inference=inference, after=write_each), calls)
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.expect(graph)
-
-
-@pytest.mark.parametrize("inference", ["no_grad", "inference_mode"])
-@pytest.mark.parametrize(("program", "graph"), VIEWS)
-@clause("aot_autograd.aliasing.view_of_input")
-def test_parts_with_gradients_off(stack, device, program, graph, inference):
-    """Each of the parts shares memory with an input that has history, and has no history itself."""
-    run = stack.run(Program.of(program, inference=inference, after=write_each), with_history)
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.expect(graph)
+    run.forward.expect("""\
+in0: f32[2, 3]
+split: (f32[1, 3], f32[1, 3]) = aten.split(in0, 1)
+getitem: f32[1, 3] = split[0]
+getitem_1: f32[1, 3] = split[1]
+split_1: (f32[1, 3], f32[1, 3]) = aten.split(in0, 1)
+getitem_2: f32[1, 3] = split_1[0]
+getitem_3: f32[1, 3] = split_1[1]
+split_with_sizes: (f32[2, 1](3, 1), f32[2, 2](3, 1)) = aten.split_with_sizes(in0, [1, 2], 1)
+getitem_4: f32[2, 1](3, 1) = split_with_sizes[0]
+getitem_5: f32[2, 2](3, 1) = split_with_sizes[1]
+slice: f32[2, 1](3, 1) = aten.slice(in0, 1, 0, 1)
+slice_1: f32[2, 2](3, 1) = aten.slice(in0, 1, 1, 3)
+slice_2: f32[2, 2](3, 1) = aten.slice(in0, 1, 0, 2)
+slice_3: f32[2, 1](3, 1) = aten.slice(in0, 1, 2, 3)
+slice_4: f32[1, 3] = aten.slice(in0, 0, 0, 1)
+slice_5: f32[1, 3] = aten.slice(in0, 0, 1, 2)
+unbind: (f32[3], f32[3]) = aten.unbind(in0)
+getitem_6: f32[3] = unbind[0]
+getitem_7: f32[3] = unbind[1]
+select: f32[3] = aten.select(in0, 0, 0)
+select_1: f32[3] = aten.select(in0, 0, 1)
+return (getitem, getitem_1, getitem_2, getitem_3, getitem_4, getitem_5, slice, slice_1, slice_2, slice_3, slice_4, slice_5, getitem_6, getitem_7, select, select_1)
+""")
 
 
 @pytest.mark.parametrize(("program", "graph"), VIEWS)

@@ -56,13 +56,29 @@ def view_before_the_write(x):
     return imag, imag * 3
 
 
-def plain(device, dtype):
-    return [(torch.arange(1.0, 13, device=device).view(dtype).reshape(2, 3, -1).squeeze(2),)]
+def every_write(*inputs):
+    """Each writes to an input of its own, so that with no gradients one graph has them all."""
+    of_complex = real(inputs[0]), imag_of_a_row(inputs[1]), view_as_real(inputs[2]), conjugate(inputs[3])
+    of_real = view_as_complex(inputs[4]), whole_numbers(inputs[5]), halves(inputs[6])
+    return *of_complex, *of_real, floats(inputs[7])
+
+
+def numbers(device, dtype):
+    return torch.arange(1.0, 13, device=device).view(dtype).reshape(2, 3, -1).squeeze(2)
+
+
+def plain(device):
+    real, complex = torch.float32, torch.complex64
+    return [tuple(numbers(device, dtype) for dtype in [complex] * 4 + [real] * 3 + [complex])]
+
+
+def one(device):
+    return [(numbers(device, torch.complex64),)]
 
 
 def with_history(device, dtype):
-    leaf = torch.arange(1.0, 13, device=device).view(dtype).clone().requires_grad_()
-    return [(leaf.clone().reshape(2, 3, -1).squeeze(2),)]
+    leaf = numbers(device, dtype).requires_grad_()
+    return [(leaf.clone(),)]
 
 
 def write_to_the_first(x, y):
@@ -90,28 +106,69 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("calls", [pytest.param(plain, id="without_grad"), pytest.param(with_history, id="with_grad")])
 @pytest.mark.parametrize(("program", "dtype", "operators"), PROGRAMS)
 @clause("aot_autograd.mutation.writeback")
-def test_input_holds_what_was_written_as_another_type(stack, device, program, dtype, operators, calls):
-    """An input that the program writes to as numbers of another type holds eager's value afterwards."""
-    run = stack.run(program, partial(calls, dtype=dtype))
+def test_input_holds_what_was_written_as_another_type(stack, device, program, dtype, operators):
+    """An input with history that is written to as numbers of another type holds eager's value afterwards."""
+    run = stack.run(program, partial(with_history, dtype=dtype))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
     run.dynamo.operators.expect(operators)
 
 
-@pytest.mark.parametrize("inference", ["no_grad", "inference_mode"])
-@pytest.mark.parametrize(("program", "dtype", "operators"), PROGRAMS[:-1])
+@pytest.mark.parametrize(
+    "inference", [False, "no_grad", "inference_mode"], ids=["without_grad", "no_grad", "inference_mode"]
+)
 @clause("aot_autograd.mutation.writeback")
-def test_input_holds_what_was_written_with_gradients_off(stack, device, program, dtype, operators, inference):
-    """With gradients off, an input without history that is written to as another type holds eager's value."""
-    run = stack.run(Program.of(program, inference=inference), partial(plain, dtype=dtype))
+def test_input_holds_what_was_written_without_gradients(stack, device, inference):
+    """With no gradients, an input that is written to as numbers of another type holds eager's value afterwards."""
+    run = stack.run(Program.of(every_write, inference=inference), plain)
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect(operators)
+    run.dynamo.operators.expect("""\
+getattr
+mul_
+mul
+getattr
+fill_
+getattr
+mul
+view_as_real
+add_
+mul
+conj
+getattr
+add_
+mul
+view_as_complex
+mul_
+mul
+view
+bitwise_and_
+mul
+view
+fill_
+mul
+view
+add_
+mul
+""")
+
+
+@clause("aot_autograd.mutation.writeback")
+def test_view_before_the_write_without_gradients(stack, device):
+    """A view of another type that was taken before a write to the whole input shows what was written."""
+    run = stack.run(view_before_the_write, one)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""\
+getattr
+mul_
+mul
+""")
 
 
 @clause("aot_autograd.mutation.writeback")
