@@ -94,6 +94,11 @@ def load(path: str | Path) -> list[Entry]:
     return parse(_read(path), str(path))
 
 
+def shipped(folder: Path, stacks: Iterable[str]) -> list[Path]:
+    """The ledgers that a folder has of these stacks, in their order."""
+    return [file for stack in stacks if (file := folder / f"{stack}.toml").is_file()]
+
+
 def load_signatures(path: str | Path) -> list[Signature]:
     """What a ledger knows of generated programs."""
     return parse_signatures(_read(path), str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -88,15 +89,14 @@ def manifest(root: Path) -> list[str] | None:
 class KnownFailures:
     """The ledgers of a run's stacks: those that ship beside the cases, and the user's own, which come first."""
 
-    def __init__(self, root: Path | None, stacks: Iterable[str], own: Sequence[str]) -> None:
+    def __init__(self, root: Path | None, stacks: Mapping[str, Stack], own: Sequence[str]) -> None:
         self._own = [entry for path in own for entry in ledger.load(path)]
-        self._shipped: dict[str, list[ledger.Entry]] = {}
+        self._shipped: dict[str, list[list[ledger.Entry]]] = {}
         self._files: dict[str, list[str | Path]] = {}
-        for stack in stacks:
-            file = root.parent / "known_failures" / f"{stack}.toml" if root is not None else None
-            shipped = [file] if file is not None and file.is_file() else []
-            self._shipped[stack] = ledger.load(file) if file is not None and shipped else []
-            self._files[stack] = [*own, *shipped]
+        for name, stack in stacks.items():
+            files = ledger.shipped(root.parent / "known_failures", stack.ledgers) if root is not None else []
+            self._shipped[name] = [ledger.load(file) for file in files]
+            self._files[name] = [*own, *files]
 
     def signatures(self, target: Target) -> frozenset[str]:
         """The ways in which generated programs are known to differ on a target and the running torch."""
@@ -104,7 +104,7 @@ class KnownFailures:
 
     def entry(self, case: str, target: Target) -> ledger.Entry | None:
         """The entry about a case on a target and the running torch."""
-        for entries in (self._own, self._shipped[target.stack]):
+        for entries in (self._own, *self._shipped[target.stack]):
             if found := ledger.match(
                 entries, case, target.device, torch.__version__, has_gpu=torch.cuda.is_available()
             ):
@@ -113,8 +113,8 @@ class KnownFailures:
 
     def check(self, cases: Collection[str], listed_in: str, targets: Iterable[Target]) -> None:
         """Refuse entries about cases that do not exist, and two entries about one failure."""
-        for stack, entries in {"--known-failures": self._own, **self._shipped}.items():
-            if unknown := ledger.unknown_cases(entries, cases):
+        for stack, ledgers in {"--known-failures": [self._own], **self._shipped}.items():
+            if unknown := ledger.unknown_cases(itertools.chain(*ledgers), cases):
                 where = stack if stack.startswith("--") else f"the ledger of {stack}"
                 more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
                 hint = nearest(unknown[0], cases, limit=3)
@@ -123,7 +123,7 @@ class KnownFailures:
 
     def check_duplicates(self, targets: Iterable[Target]) -> None:
         for target in targets:
-            for entry in [*self._own, *self._shipped[target.stack]]:
+            for entry in itertools.chain(self._own, *self._shipped[target.stack]):
                 self.entry(entry.case, target)
 
 

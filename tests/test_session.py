@@ -17,6 +17,7 @@ from conformance.results import Discrepancy, Results
 from conformance.runs import ConformanceFailure
 from conformance.session import (
     DeviceRequired,
+    KnownFailures,
     Session,
     SessionError,
     Target,
@@ -26,6 +27,7 @@ from conformance.session import (
     root_of,
     shard_of,
 )
+from conformance.stacks import resolve
 from conformance.verdict import CRASH, Failure, result, told, verdict
 
 EAGER = Target("eager", "cpu")
@@ -369,3 +371,22 @@ def test_a_draft_is_a_ledger_of_what_failed(tmp_path: Path) -> None:
 def test_script_names_are_file_names() -> None:
     """A script is named after its case, stack and device, whatever characters those hold."""
     assert script_name(f"{CASE}[a b/c]", Target("a.b:c", "cpu")) == "layout.test_x.py.test_y.a.b.c.a.b.c.cpu.py"
+
+
+def test_ledger_of_another_configuration(tmp_path: Path) -> None:
+    """What a stack shares with another one is listed once; what its own ledger says of a case comes first."""
+    entry = '[[failure]]\ncase = "{}"\ndevice = "*"\ntorch = ">=2.9"\nstage = "call"\n'
+    entry += 'observables = ["outputs[0].stride"]\nreason = "{}"\nlink = "https://example.org"\n'
+    ledgers = tmp_path / "known_failures"
+    ledgers.mkdir()
+    (ledgers / "inductor.toml").write_text(entry.format(CASE, "shared") + entry.format(f"{CASE}_too", "shared"))
+    (ledgers / "inductor_freezing.toml").write_text(entry.format(CASE, "its own"))
+    stacks = {name: resolve(name) for name in ("aot_eager", "inductor", "inductor_freezing")}
+    known = KnownFailures(tmp_path / "cases", stacks, [])
+
+    def reason(case: str, stack: str) -> str | None:
+        found = known.entry(case, Target(stack, "cpu"))
+        return found and found.reason
+
+    assert [reason(CASE, stack) for stack in stacks] == [None, "shared", "its own"]
+    assert [reason(f"{CASE}_too", stack) for stack in stacks] == [None, "shared", "shared"]

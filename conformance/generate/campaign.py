@@ -236,8 +236,7 @@ def explore(
     stack: str, device: str, results: Path, *, ledgers: list[Path], show: Callable[[str], None] = print, **options: Any
 ) -> int:
     """Search on one stack and say what was found; the number of findings that no ledger knows."""
-    shipped = cases_root().parent / "known_failures" / f"{resolve(stack).name}.toml"
-    files = [*([shipped] if shipped.is_file() else []), *ledgers]
+    files = [*ledger.shipped(cases_root().parent / "known_failures", resolve(stack).ledgers), *ledgers]
     known = ledger.known_signatures(files, device, torch.__version__)
     campaign = Campaign(stack, device, results=results, known=known, show=show, **options)
     return len(campaign.run())

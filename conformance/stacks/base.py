@@ -66,6 +66,13 @@ class Stack:
     spec: str = ""
     #: Whether what the stack is handed is a graph of Dynamo's, whose text is the same for every such stack.
     captured_by_dynamo: bool = True
+    #: The stack that this one is another configuration of: its ledger holds here too, after this stack's own.
+    shares_failures_of: str = ""
+
+    @property
+    def ledgers(self) -> tuple[str, ...]:
+        """The stacks whose ledgers hold for this one, the first that knows a case being right."""
+        return tuple(filter(None, (self.name, self.shares_failures_of)))
 
     @property
     def compiles(self) -> bool:

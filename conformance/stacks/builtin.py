@@ -67,13 +67,14 @@ BUILTIN = (
     Stack("aot_eager", "aot_eager", AOT),
     Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", AOT),
     InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}),
-    InductorStack("inductor_freezing", "inductor", INDUCTOR, config=FREEZING),
+    InductorStack("inductor_freezing", "inductor", INDUCTOR, config=FREEZING, shares_failures_of="inductor"),
     InductorStack(
         "inductor_cpp_wrapper",
         "inductor",
         INDUCTOR,
         config={"inductor.cpp_wrapper": True},
         area_config={"freezing": FREEZING},
+        shares_failures_of="inductor",
     ),
     AotInductorStack(
         "aot_inductor",
