@@ -53,11 +53,11 @@ def with_history(device):
 
 
 def write_each(arguments, outputs):
-    """Each part writes what the others are to show: as many factors as there are parts with an element."""
+    """Each part writes what the others are to show: a number of its own is added for each part with an element."""
     with torch.no_grad():
         for number, parts in enumerate(outputs):
             for part in parts:
-                part.mul_(number + 2)
+                part.add_(number + 1)
 
 
 def scale_last(arguments, outputs):

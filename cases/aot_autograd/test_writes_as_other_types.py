@@ -68,8 +68,8 @@ def numbers(device, dtype):
 
 
 def plain(device):
-    real, complex = torch.float32, torch.complex64
-    return [tuple(numbers(device, dtype) for dtype in [complex] * 4 + [real] * 3 + [complex])]
+    dtypes = [torch.complex64] * 4 + [torch.float32] * 3 + [torch.complex64]
+    return [tuple(numbers(device, dtype) for dtype in dtypes)]
 
 
 def one(device):
