@@ -17,8 +17,8 @@ from conformance.results import rungs
 from conformance.stacks.pieces import in_pieces
 from conformance.stacks.untimed import guards_not_timed
 
-#: Patched in every run: random numbers are eager's.
-BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True}
+#: Patched in every run: random numbers are eager's, and no measurement on a busy device decides what is compiled.
+BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True, "inductor.shape_padding": False}
 #: Patched in every run on releases that have it: torch makes it true where the environment has ``CI``.
 STRICTER_IN_CI: Mapping[str, Any] = {"functorch.error_on_custom_op_aliasing": False}
 #: What a backend is taken to do until a TOML description says otherwise.
