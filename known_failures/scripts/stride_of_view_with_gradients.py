@@ -1,0 +1,16 @@
+"""A view of an intermediate, with a dimension of size 1, has another stride there when gradients are asked for.
+
+Expected: (1, 2) twice. Seen: (1, 2), then (6, 2).
+"""
+
+import torch
+
+
+def last_row(x):
+    return (x + 1)[1:]
+
+
+x = torch.ones(3, 2, requires_grad=True).t()
+expected, seen = (program(x).stride() for program in (last_row, torch.compile(last_row, backend="aot_eager")))
+print(expected, seen, sep="\n")
+raise SystemExit(1 if seen != expected else 0)
