@@ -13,4 +13,10 @@ def write_to_both(x, y):
 
 
 buffer = torch.ones(6).requires_grad_() * 1
-print(torch.compile(write_to_both, backend="aot_eager")(buffer[1:4], buffer[:3]).tolist())
+expected = [2.0, 8.0, 8.0]
+try:
+    seen = torch.compile(write_to_both, backend="aot_eager")(buffer[1:4], buffer[:3]).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -1,6 +1,6 @@
 """A view and what contiguous() returns of it, which is the view itself, become two tensors, one without grad.
 
-Expected: True True. Seen: False False.
+Expected: (True, True). Seen: (False, False).
 """
 
 import torch
@@ -14,4 +14,6 @@ def require_grad(x):
 
 
 z, y = torch.compile(require_grad, backend="aot_eager")(torch.ones(3))
-print(z is y, z.requires_grad)
+expected, seen = (True, True), (z is y, z.requires_grad)
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

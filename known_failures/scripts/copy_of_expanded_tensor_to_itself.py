@@ -10,4 +10,10 @@ def copy_to_itself(x):
     return x.copy_(x)
 
 
-print(torch.compile(copy_to_itself, backend="eager")(torch.ones(3).expand(2, 3)).tolist())
+expected = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+try:
+    seen = torch.compile(copy_to_itself, backend="eager")(torch.ones(3).expand(2, 3)).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

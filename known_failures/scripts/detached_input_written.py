@@ -13,4 +13,10 @@ def write_to_alias(x):
     return x + y
 
 
-print(torch.compile(write_to_alias, backend="aot_eager")(torch.ones(3)[1:]).tolist())
+expected = [0.0, 0.0]
+try:
+    seen = torch.compile(write_to_alias, backend="aot_eager")(torch.ones(3)[1:]).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -14,4 +14,6 @@ def program(a):
 z = torch.tensor([1.0])
 compiled = torch.compile(program, backend="aot_eager")
 compiled(torch.tensor([5.0]))
-print(compiled(z).item())
+expected, seen = 4.0, compiled(z).item()
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

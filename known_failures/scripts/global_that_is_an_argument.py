@@ -14,4 +14,6 @@ def program(a, b):
 z = torch.tensor([1.0])
 compiled = torch.compile(program, backend="eager")
 compiled(z, torch.tensor([0.0]))
-print(compiled(torch.tensor([5.0]), torch.tensor([0.0])).item(), "is", 5 * 2 + z.item())
+expected, seen = 5 * 2 + z.item(), compiled(torch.tensor([5.0]), torch.tensor([0.0])).item()
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -17,4 +17,6 @@ with tempfile.TemporaryDirectory() as folder:
     reader = InputReader(folder)
     scope["load_args"](reader)
     a, b = reader.args
-    print("one storage:", a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
+    expected, seen = False, a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -13,4 +13,10 @@ def write_through_view(x):
     return y
 
 
-print(write_through_view(torch.ones(2, requires_grad=True)).mul_(2).tolist())
+expected = [4.0, 12.0]
+try:
+    seen = write_through_view(torch.ones(2, requires_grad=True)).mul_(2).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -13,6 +13,11 @@ def write_with_gradients(x, y):
 
 
 x = torch.ones(3, requires_grad=True) * 1
-y = x[1:]
-with torch.no_grad():
-    print(torch.compile(write_with_gradients, backend="aot_eager")(x, y).tolist())
+y, expected = x[1:], [3.0, 3.0]
+try:
+    with torch.no_grad():
+        seen = torch.compile(write_with_gradients, backend="aot_eager")(x, y).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -19,5 +19,7 @@ class ThreeProducts(torch.nn.Module):
 
 with torch.no_grad(), config.patch({"freezing": True, "cpp.enable_concat_linear": True}):
     outputs = torch.compile(ThreeProducts().eval())(torch.randn(10, 10))
-print("strides", [output.stride() for output in outputs])
-print("memories", len({output.untyped_storage().data_ptr() for output in outputs}))
+expected = {(10, 1)}, 3
+seen = {output.stride() for output in outputs}, len({output.untyped_storage().data_ptr() for output in outputs})
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -14,5 +14,11 @@ def write_then_copy(x):
 
 
 x = torch.ones(4).view(2, 2).requires_grad_()
-with torch.no_grad():
-    print(torch.compile(write_then_copy, backend="aot_eager")(x).tolist())
+expected = [2.0, 2.0]
+try:
+    with torch.no_grad():
+        seen = torch.compile(write_then_copy, backend="aot_eager")(x).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -11,4 +11,6 @@ def reduced_twice(x):
 
 
 first, second = torch.compile(reduced_twice, backend="aot_eager")(torch.rand(2, 3, requires_grad=True))
-print(first is second)
+expected, seen = False, first is second
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

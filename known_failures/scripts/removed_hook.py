@@ -1,4 +1,7 @@
-"""A hook that a program registers on an intermediate and removes fails the compilation: AssertionError."""
+"""A hook that a program registers on an intermediate and removes fails the compilation.
+
+Expected: [3.0, 3.0]. Seen: AssertionError, idx must not be None for hook removal.
+"""
 
 import torch
 
@@ -9,4 +12,10 @@ def removed_hook(x):
     return y + 1
 
 
-torch.compile(removed_hook, backend="eager")(torch.ones(2, requires_grad=True))
+expected = [3.0, 3.0]
+try:
+    seen = torch.compile(removed_hook, backend="eager")(torch.ones(2, requires_grad=True)).tolist()
+except AssertionError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

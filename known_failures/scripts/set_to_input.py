@@ -13,4 +13,6 @@ def set_to_input(x):
 
 
 x = torch.ones(2, 3)
-print(torch.compile(set_to_input)(x)[0] is x)
+expected, seen = set_to_input(x)[0] is x, torch.compile(set_to_input)(x)[0] is x
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -13,4 +13,10 @@ def set_and_write(x):
     return y
 
 
-print(torch.compile(set_and_write, backend="aot_eager")(torch.zeros(2)).tolist())
+expected = [2.0, 2.0]
+try:
+    seen = torch.compile(set_and_write, backend="aot_eager")(torch.zeros(2)).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

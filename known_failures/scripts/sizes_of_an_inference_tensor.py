@@ -15,4 +15,10 @@ def program(x):
     return y[:, 1:], torch.full_like(z, 3), w
 
 
-print(torch.compile(program, backend="aot_eager", dynamic=True)(torch.ones(2, 3))[0].tolist())
+expected = [[2.0, 2.0], [2.0, 2.0]]
+try:
+    seen = torch.compile(program, backend="aot_eager", dynamic=True)(torch.ones(2, 3))[0].tolist()
+except (AssertionError, IndexError) as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

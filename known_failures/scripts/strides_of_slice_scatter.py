@@ -11,4 +11,7 @@ def scatter_and_add(x):
     return torch.slice_scatter(part, part[1:], 0, 1).add_(1)
 
 
-print(torch.compile(scatter_and_add, backend="aot_eager")(torch.ones(4).unfold(0, 3, 1)).stride())
+x = torch.ones(4).unfold(0, 3, 1)
+expected, seen = scatter_and_add(x).stride(), torch.compile(scatter_and_add, backend="aot_eager")(x).stride()
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

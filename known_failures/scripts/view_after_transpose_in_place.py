@@ -1,6 +1,6 @@
 """An intermediate that is transposed in place, and a view of it, cannot come out of a compiled program.
 
-Expected: two shapes. Seen: AssertionError, incorrect out shape after application of ViewMeta sequence.
+Expected: [(3, 2), (2,)]. Seen: AssertionError, incorrect out shape after application of ViewMeta sequence.
 """
 
 import torch
@@ -13,4 +13,10 @@ def transposed_and_row(x):
 
 
 x = torch.ones(2, 3, requires_grad=True)
-print([one.shape for one in torch.compile(transposed_and_row, backend="aot_eager")(x)])
+expected = [(3, 2), (2,)]
+try:
+    seen = [tuple(one.shape) for one in torch.compile(transposed_and_row, backend="aot_eager")(x)]
+except AssertionError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

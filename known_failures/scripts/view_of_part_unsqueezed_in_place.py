@@ -12,4 +12,10 @@ def unsqueeze_view(x):
     return y
 
 
-print(torch.compile(unsqueeze_view, backend="aot_eager", dynamic=True)(torch.arange(4.0)[:2]).tolist())
+expected = [[0.0, 1.0]]
+try:
+    seen = torch.compile(unsqueeze_view, backend="aot_eager", dynamic=True)(torch.arange(4.0)[:2]).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

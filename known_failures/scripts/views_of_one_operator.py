@@ -10,10 +10,16 @@ def chunk(x):
     return x.chunk(2)
 
 
-leaf = torch.arange(6.0).requires_grad_()
-for program in (chunk, torch.compile(chunk)):
+def write(views):
     try:
-        program(leaf.clone().reshape(2, 3))[1].mul_(5)
-        print("written")
-    except RuntimeError as error:
-        print("refused:", str(error)[:60])
+        views[1].mul_(5)
+    except RuntimeError:
+        return "refused"
+    return "written"
+
+
+leaf = torch.arange(6.0).requires_grad_()
+programs = (chunk, torch.compile(chunk))
+expected, seen = (write(program(leaf.clone().reshape(2, 3))) for program in programs)
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -11,4 +11,10 @@ def write_to_row(x):
     return x
 
 
-print(torch.compile(write_to_row, backend="aot_eager")(torch.ones(3).expand(2, 3)).tolist())
+expected = [[7.0, 7.0, 7.0], [7.0, 7.0, 7.0]]
+try:
+    seen = torch.compile(write_to_row, backend="aot_eager")(torch.ones(3).expand(2, 3)).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

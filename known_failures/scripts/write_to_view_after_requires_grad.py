@@ -14,5 +14,11 @@ def write_to_view(x):
     return z
 
 
-with torch.no_grad():
-    print(torch.compile(write_to_view, backend="aot_eager")(torch.ones(2, 3)))
+expected = torch.zeros(3, 2).tolist()
+try:
+    with torch.no_grad():
+        seen = torch.compile(write_to_view, backend="aot_eager")(torch.ones(2, 3)).tolist()
+except RuntimeError as error:
+    seen = repr(error)[:100]
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)
