@@ -10,7 +10,7 @@ from conformance.graphs import Graphs
 from conformance.observe import run_backward
 from conformance.programs import Calls, Program, build_calls
 from conformance.stacks.exported import exported
-from conformance.stacks.untimed import guards_not_timed
+from conformance.stacks.unlogged import logs_left_out
 from conformance.surroundings import dispatch_restored, global_state_restored
 from conformance.watched import Watched
 
@@ -41,7 +41,7 @@ def front_end(
 
 
 def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
-    with global_state_restored(), guards_not_timed(), program.within():
+    with global_state_restored(), logs_left_out(), program.within():
         built = program.build(device)
         watched = Watched(built)
         sequence = build_calls(calls, device)

@@ -11,6 +11,7 @@ from unittest import mock
 
 import pytest
 import torch
+from torch._decomp.decompositions_for_rng import PhiloxState
 from torch._dynamo.callback import callback_handler
 from torch._inductor import compile_fx
 
@@ -23,7 +24,7 @@ from conformance.capture import (
     recording,
     recording_backend,
 )
-from conformance.stacks.untimed import guards_not_timed
+from conformance.stacks.unlogged import logs_left_out
 
 
 @pytest.fixture(autouse=True)
@@ -304,7 +305,7 @@ def test_guards_are_not_timed_but_still_checked() -> None:
     compiled = torch.compile(lambda x: x + 1, backend="eager", dynamic=False)
     counter = torch._dynamo.utils.counters["stats"]
     torch._dynamo.reset()
-    with guards_not_timed():
+    with logs_left_out():
         compiled(ones(2))
         first = counter["unique_graphs"]
         compiled(ones(2))
@@ -313,11 +314,33 @@ def test_guards_are_not_timed_but_still_checked() -> None:
     assert counter["unique_graphs"] == first + 1
 
 
+def test_configurations_are_not_written_out() -> None:
+    """What torch counts of a compile goes on; of its configurations, which no run reads there, nothing is told."""
+    with logs_left_out():
+        torch.compile(lambda x: x + 1, backend="eager")(ones(2))
+    compiled = torch._dynamo.utils.get_compilation_metrics()[-1]
+    assert compiled.guard_count
+    assert compiled.dynamo_config is compiled.inductor_config is None
+
+
+def test_states_of_random_numbers_start_empty() -> None:
+    """A state that is read before it is set is an error of torch's, as it is without this; once set, it is read."""
+    with logs_left_out():
+        state = PhiloxState()
+        with pytest.raises(AssertionError):
+            state.get_state_as_tuple()
+        state.set_state(ones(1), ones(1), 2)
+        assert state.get_state_as_tuple() == (1, 3)
+        state.reset()
+        assert state.seed.numel() == 0
+    assert vars(PhiloxState()).keys() <= vars(state).keys()
+
+
 def test_what_guards_are_made_for_is_not_kept() -> None:
     """An argument is gone as soon as its caller drops it, although the run that compiled goes on."""
     compiled = torch.compile(lambda x: x + 1, backend="eager")
     torch._dynamo.reset()
-    with guards_not_timed():
+    with logs_left_out():
         x = ones(2)
         compiled(x)
         held = weakref.ref(x)

@@ -15,12 +15,16 @@ from conformance.capture import Recorder, graph_caches_off, recording, recording
 from conformance.compare import Tolerance
 from conformance.results import rungs
 from conformance.stacks.pieces import in_pieces
-from conformance.stacks.untimed import guards_not_timed
+from conformance.stacks.unlogged import logs_left_out
 
 #: Patched in every run: random numbers are eager's, and no measurement on a busy device decides what is compiled.
 BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True, "inductor.shape_padding": False}
-#: Patched in every run on releases that have it: torch makes it true where the environment has ``CI``.
-STRICTER_IN_CI: Mapping[str, Any] = {"functorch.error_on_custom_op_aliasing": False}
+#: Patched in every run on releases that have them: torch makes the first true where the environment has ``CI``, and the
+#: second has the C++ compiler write line numbers for profilers, a tenth of its seconds.
+WHERE_KNOWN: Mapping[str, Any] = {
+    "functorch.error_on_custom_op_aliasing": False,
+    "inductor.aot_inductor.enable_line_tables": False,
+}
 #: What a backend is taken to do until a TOML description says otherwise.
 ASSUMED = frozenset(
     {"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "overlap_guards", "graph_breaks"}
@@ -124,8 +128,8 @@ class Stack:
         torch._dynamo.reset()
         with ExitStack() as stack:
             stack.enter_context(graph_caches_off())
-            stack.enter_context(guards_not_timed())
-            stack.enter_context(patched({**_as_anywhere(), **BASE_CONFIG, **self.config, **config}))
+            stack.enter_context(logs_left_out())
+            stack.enter_context(patched({**_where_known(), **BASE_CONFIG, **self.config, **config}))
             stack.enter_context(recording(recorder, lowered="lowered_graph" in self.capabilities))
             yield
 
@@ -149,9 +153,9 @@ def patched(config: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def _as_anywhere() -> dict[str, Any]:
-    """The config without which an outcome would depend on the environment, as far as this release has it."""
-    return {name: value for name, value in STRICTER_IN_CI.items() if _has(*_config(name))}
+def _where_known() -> dict[str, Any]:
+    """`WHERE_KNOWN` as far as this release has it."""
+    return {name: value for name, value in WHERE_KNOWN.items() if _has(*_config(name))}
 
 
 def _config(name: str) -> tuple[Any, str]:
