@@ -1,8 +1,9 @@
 """Custom autograd functions: gradients that their authors wrote by hand."""
 
+import pytest
 import torch
 
-from conformance import clause, needs, tensors
+from conformance import clause, expected, needs, tensors
 
 
 class GradientIsSavedInput(torch.autograd.Function):
@@ -23,6 +24,19 @@ def apply(x, y):
 
 def apply_to_product(x, y):
     return GradientIsSavedInput.apply(x, x * y)
+
+
+def write_then_apply(x, y):
+    product = x * y
+    product.add_(1)
+    return GradientIsSavedInput.apply(product, y)
+
+
+def apply_then_write(x, y):
+    product = x * y
+    result = GradientIsSavedInput.apply(product, y)
+    product.add_(1)
+    return result
 
 
 @needs("training")
@@ -65,3 +79,25 @@ mul_2: f32[3] = aten.mul(in2, in1)
 add: f32[3] = aten.add(in0, mul_2)
 return [view, add, mul_1]
 """)
+
+
+@needs("training")
+@pytest.mark.parametrize(
+    ("program", "operators"),
+    [
+        pytest.param(
+            write_then_apply, expected("""aten.mul; aten.add; aten.view; aten.mul; aten.mul; aten.add"""), id="before"
+        ),
+        pytest.param(
+            apply_then_write, expected("""aten.mul; aten.view; aten.add; aten.mul; aten.mul; aten.add"""), id="after"
+        ),
+    ],
+)
+@clause("aot_autograd.saved_tensors.modified")
+def test_saved_intermediate_is_written(stack, device, program, operators):
+    """A write to what a custom function saved makes the backward raise; one before it was saved does not."""
+    run = stack.run(program, tensors((3,), (3,), device=device, requires_grad=True))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.joint.operators.expect(operators)
