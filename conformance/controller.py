@@ -34,6 +34,7 @@ class Controller:
         self.folder = ResultFolder(folder, options, session.targets, session.kept)
         self.lines: list[str] = []
         self.started: dict[str, float] = {}
+        self.shared: dict[str, str] = {}
         self.interrupted = False
 
     @pytest.hookimpl(tryfirst=True)
@@ -44,15 +45,16 @@ class Controller:
         if "cpu" in self.session.devices:
             for stack in self.session.stacks.values():
                 try:
-                    stack.session_setup()
+                    self.shared |= stack.session_setup()
                 except Exception as trouble:  # the cases will show what is broken
                     self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
-        """One GPU a worker, in its environment from the first moment: later is too late for CUDA."""
+        """What the stacks prepared, and one GPU a worker, from the first moment: later is too late for CUDA."""
         gpus = devices.visible_gpus() if "cuda" in self.session.devices else []
         for number, spec in enumerate(specs):
+            spec.env.update(self.shared)
             gpu = devices.gpu_of(number, gpus)
             if gpu is not None:
                 spec.env["CUDA_VISIBLE_DEVICES"] = gpu

@@ -356,3 +356,32 @@ def test_each_worker_has_one_gpu(cases: Cases, monkeypatch: pytest.MonkeyPatch) 
     assert set(cases.outcomes.values()) == {"pass"}
     written = Results.read(cases.pytester.path / "r" / "results.json")
     assert written.environment["gpus"] == ["Pretended 0", "Pretended 1"]
+
+
+def test_workers_have_what_the_stacks_prepared(cases: Cases) -> None:
+    """What a stack's set-up returns is in the environment of every worker, also of one that replaces a crashed one."""
+    cases.write(
+        """
+        from conformance.stacks import Stack
+
+        Stack.session_setup = lambda stack: {"PREPARED": stack.name}
+        """,
+        "conftest.py",
+    )
+    cases.write(
+        """
+        import os
+        import pytest
+
+        @pytest.mark.parametrize("n", range(6))
+        def test_it(stack, n):
+            assert os.environ["PREPARED"] == "eager"
+            if n == 1:
+                os.abort()
+        """
+    )
+    cases.pytester.runpytest_subprocess(
+        str(cases.root), *ARGUMENTS, "--stack=eager", "--device=cpu", "--results=r", "-n2"
+    )
+
+    assert sorted(cases.outcomes.values()) == ["fail", *["pass"] * 5]

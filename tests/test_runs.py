@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import time
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 import torch._functorch.config
+from torch._inductor import cpu_vec_isa
 
 from conformance import tensors
 from conformance.capture import Recorder
@@ -116,3 +119,18 @@ def test_empty_libraries_that_nobody_writes_are_removed(tmp_path: Path, monkeypa
     builtin._remove_unfinished()
 
     assert sorted(file.stem for file in folder.iterdir()) == ["begun", "done"]
+
+
+def test_workers_are_told_what_vectors_work(monkeypatch: Any) -> None:
+    """They need not ask themselves, unless one of the vectors that the processor has does not work."""
+    listed = cpu_vec_isa.valid_vec_isa_list
+    if not listed():
+        pytest.skip("this machine has no vectors that inductor uses")
+    assert builtin.vectors_known() == {"TORCHINDUCTOR_VEC_ISA_OK": "1"}
+
+    @functools.wraps(inspect.unwrap(listed))
+    def none() -> list[Any]:
+        return []
+
+    monkeypatch.setattr(cpu_vec_isa, "valid_vec_isa_list", none)
+    assert builtin.vectors_known() == {}

@@ -137,8 +137,9 @@ class Stack:
         """What is in force while programs are traced in front of this stack: nothing, but for mutants."""
         return None
 
-    def session_setup(self) -> None:
-        """Work shared by all workers, done once before they start."""
+    def session_setup(self) -> Mapping[str, str]:
+        """Work shared by all workers, done once before they start; what it returns is put into their environment."""
+        return {}
 
 
 @contextmanager

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch._inductor import config as inductor_config
+from torch._inductor import cpu_vec_isa
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from conformance.capture import Recorder
@@ -27,9 +30,9 @@ ABANDONED = 60.0
 
 
 class InductorStack(Stack):
-    """Inductor, whose C++ compiler is warmed once so that workers share its precompiled headers."""
+    """Inductor, whose C++ compiler is warmed and asked once, so that workers share its headers and its answer."""
 
-    def session_setup(self) -> None:
+    def session_setup(self) -> Mapping[str, str]:
         _remove_unfinished()
         with super().session({}, Recorder()):
             # A kernel that no cache has, so that something is linked.
@@ -37,6 +40,7 @@ class InductorStack(Stack):
             choose_linker(lambda: self.compile(lambda x: (x * factor).sin(), Recorder())(torch.ones(8)))
         with self.session({}, Recorder()):
             self.compile(_warm_up, Recorder())(torch.ones(8))
+        return vectors_known()
 
     @contextlib.contextmanager
     def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
@@ -54,6 +58,18 @@ def _remove_unfinished() -> None:
             found = library.stat()
             if found.st_size == 0 and time.time() - found.st_mtime > ABANDONED:
                 library.unlink()
+
+
+def vectors_known() -> dict[str, str]:
+    """What saves workers from finding out, one after another behind a lock, that this machine's vectors work.
+
+    Up to torch 2.12 each imports torch in a process of its own for that, some 8 seconds: with 40 workers the last one
+    would wait longer than a case may take. Where some of the vectors do not work, the workers find that out themselves.
+    """
+    found = list(map(str, cpu_vec_isa.valid_vec_isa_list()))
+    with inductor_config.patch({"cpp.vec_isa_ok": True}):
+        claimed = list(map(str, inspect.unwrap(cpu_vec_isa.valid_vec_isa_list)()))
+    return {"TORCHINDUCTOR_VEC_ISA_OK": "1"} if found == claimed else {}
 
 
 def _warm_up(x: torch.Tensor) -> torch.Tensor:
