@@ -9,6 +9,7 @@ import torch
 import torch._inductor.config
 from torch import fx
 from torch._inductor import freezing
+from torch._inductor.fx_passes import pad_mm
 
 from conformance.mutants.base import patching
 
@@ -53,4 +54,11 @@ def output_strides_not_kept() -> Iterator[None]:
 def layout_not_converted_back() -> Iterator[None]:
     """The output of a frozen convolution whose layout was converted stays in that layout."""
     with mock.patch.object(freezing, "enforce_output_layout", return_value=None):
+        yield
+
+
+@patching("layout.options.eager_strides", base="inductor")
+def products_padded_everywhere() -> Iterator[None]:
+    """A product that may be padded is padded on every device, and is handed out with the strides of the padding."""
+    with mock.patch.multiple(pad_mm, check_device=lambda *_: True, has_triton=lambda *_: True):
         yield
