@@ -20,7 +20,7 @@ from conformance.stacks.unlogged import logs_left_out
 #: Patched in every run: random numbers are eager's, and no measurement on a busy device decides what is compiled.
 BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True, "inductor.shape_padding": False}
 #: Patched in every run on releases that have them: torch makes the first true where the environment has ``CI``, and the
-#: second has the C++ compiler write line numbers for profilers, a tenth of its seconds.
+#: second has the C++ compiler write line numbers for profilers.
 WHERE_KNOWN: Mapping[str, Any] = {
     "functorch.error_on_custom_op_aliasing": False,
     "inductor.aot_inductor.enable_line_tables": False,

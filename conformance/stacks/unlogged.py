@@ -1,4 +1,4 @@
-"""What torch does for its logs alone while it compiles, left out: none of it decides what is compiled."""
+"""What torch does while it compiles, mostly for its logs, that decides nothing of what is compiled: left out."""
 
 from __future__ import annotations
 
