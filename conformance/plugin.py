@@ -23,6 +23,10 @@ SECONDS = 300
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 #: The stacks that have run a case in this process, and so have imported all that they need.
 USED: pytest.StashKey[set[str]] = pytest.StashKey()
+#: How Python looks for garbage outside of a run, and in one: through everything a fifth as often. What a compile leaves
+#: behind is in tables of torch's more often than it is garbage.
+GARBAGE = gc.get_threshold()
+GARBAGE_OF_COMPILERS = (*GARBAGE[:2], 5 * GARBAGE[2])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,6 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
+    gc.set_threshold(*GARBAGE)
     gc.unfreeze()  # else some extension modules complain of what is left when the process ends
 
 
@@ -131,6 +136,7 @@ def stack(conformance_target: Target, device: str, request: pytest.FixtureReques
         # again, is a fifth of the time of all later cases.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*GARBAGE_OF_COMPILERS)
 
 
 @pytest.hookimpl(tryfirst=True)

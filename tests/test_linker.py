@@ -1,8 +1,9 @@
-"""The linker of inductor's kernels: the machine's fastest, for the stack's own runs only."""
+"""How inductor's kernels are linked: without reading all of torch, for the stack's own runs only."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -77,13 +78,21 @@ def test_folders_of_the_user_are_kept(cache: Path, other_linker: Path, monkeypat
         assert os.environ["COMPILER_PATH"].endswith(os.pathsep + "mine")
 
 
-def test_without_one_nothing_changes(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has none links as ever."""
+def test_without_a_faster_one_it_is_the_compilers(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It need not read all of torch either."""
     monkeypatch.setattr(linker, "FASTER", ("no-such-linker",))
     choose_linker(lambda: None)
-    before = asked()
     with faster_linker():
-        assert asked() == before
+        assert f"exec {shutil.which('ld')} -L{cache}" in Path(asked()).read_text(encoding="utf-8")
+
+
+def test_where_nothing_can_be_made_nothing_changes(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler may know no such options; it links as ever then."""
+    monkeypatch.setattr(linker, "get_cpp_compiler", lambda: shutil.which("false"))
+    choose_linker(lambda: None)
+    before = dict(os.environ)
+    with faster_linker():
+        assert dict(os.environ) == before
 
 
 def test_without_a_compiler_nothing_is_raised(cache: Path, other_linker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +122,40 @@ def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
     other_linker.unlink()
     assert compiled_sum() == 63
     assert other_linker.exists()
+
+
+def needed(library: Path) -> set[str]:
+    """What the loader is asked for along with a library."""
+    listed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"NEEDED.*\[(.*)\]", listed))
+
+
+def linked(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """One function that calls one of torch's, linked against torch's libraries."""
+    libraries = ["-L" + str(Path(torch.__file__).parent / "lib"), "-ltorch_cpu"]
+    source = folder / "source.c"
+    source.write_text("void Sleef_sinf8_u35(void); int main(void) { Sleef_sinf8_u35(); return 0; }", encoding="utf-8")
+    command = [get_cpp_compiler(), "-fPIC", "-x", "c", source, "-x", "none", *libraries, *options]
+    return subprocess.run([*command, "-o", folder / "result"], capture_output=True, text=True, check=False)
+
+
+def test_a_library_asks_for_torch_as_ever(cache: Path) -> None:
+    """The names that it needs are found in torch's own library, which it names; a stand-in has none."""
+    choose_linker(lambda: None)
+    with faster_linker():
+        assert linked(cache, "-shared").returncode == 0
+    assert "libtorch_cpu.so" in needed(cache / "result")
+    stand_in = next(cache.glob("linker/*/stand-ins/libtorch_cpu.so"))
+    assert "libtorch_cpu.so" not in needed(stand_in)
+    assert stand_in.stat().st_size < 100_000
+
+
+def test_a_program_is_linked_with_torch_itself(cache: Path) -> None:
+    """A program must be whole, so that a name which nothing has is an error there, and one of torch's is none."""
+    choose_linker(lambda: None)
+    with faster_linker():
+        assert linked(cache, "-Wl,--allow-shlib-undefined").stderr == ""
+    assert "libtorch_cpu.so" in needed(cache / "result")
 
 
 def test_kernels_are_linked_without_a_broken_one(cache: Path, broken_linker: None) -> None:

@@ -1,14 +1,21 @@
-"""A faster linker for inductor's kernels, where the machine has one that works: linking is a third of what one costs.
+"""Linking inductor's kernels faster, where the machine can: linking is a third of what a kernel costs.
 
-Every kernel is a library of its own, linked against all of torch. The compiler looks for its linker in the folders of
-the environment variable `COMPILER_PATH` first, so that a folder whose `ld` is another linker is all that it takes.
+Every kernel is a library of its own, linked against all of torch, whose hundreds of thousands of names the linker reads
+each time, to learn in the end that the kernel needs the library. Here it is told so, and reads an empty library of the
+same name; torch's own is what is loaded. Where the machine has a faster linker than the compiler's, it is that one that
+does it.
+
+The compiler looks for its linker in the folders of the environment variable `COMPILER_PATH` first, so that a folder
+with a script `ld` is all that it takes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,25 +25,34 @@ from torch._inductor.cpp_builder import get_cpp_compiler
 from torch._inductor.exc import InvalidCxxCompiler
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
-#: From the fastest on; each writes what the compiler's own linker would.
+#: From the fastest on; each writes what the compiler's own linker, which comes after them, would.
 FASTER = ("mold", "ld.lld", "ld.gold")
+#: The libraries of torch whose names are many.
+LARGE = ("torch_cpu", "torch_python")
+SCRIPT = """#!/bin/sh
+case " $* " in
+*" -shared "*) exec {linker} -L{stand_ins} --no-as-needed {needed} --as-needed "$@" ;;
+esac
+exec {linker} "$@"
+"""
 
 
 def choose_linker(link: Callable[[], object]) -> None:
-    """Keep the first of `FASTER` with which ``link``, which must link something new, does not raise; or none."""
+    """Keep the first way of linking with which ``link``, which must link something new, does not raise; or none."""
     chosen = _chosen()
     if chosen is None or chosen.exists():
         return
-    for linker in filter(None, map(shutil.which, FASTER)):
-        candidate = chosen.parent / Path(linker).name / "ld"
-        candidate.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # of an earlier try, or of a run beside this one
-            candidate.symlink_to(linker)
-        with suppress(Exception):  # of a linker that does not work with this compiler, whatever it says
-            with _linked_with(candidate):
-                link()
-            candidate.replace(chosen)
-            return
+    compiler = get_cpp_compiler()
+    with suppress(Exception):  # of a compiler that makes no empty library, whatever it says
+        stand_ins = _stand_ins(compiler, chosen.parent / "stand-ins")
+        for linker in filter(None, map(shutil.which, (*FASTER, _own_linker(compiler)))):
+            candidate = chosen.parent / "tried" / Path(linker).name / "ld"
+            _write_script(candidate, linker, stand_ins)
+            with suppress(Exception):  # of a linker that does not work with this compiler, whatever it says
+                with _linked_with(candidate):
+                    link()
+                candidate.replace(chosen)
+                return
 
 
 @contextmanager
@@ -57,6 +73,37 @@ def _chosen() -> Path | None:
     except InvalidCxxCompiler:  # whatever needs one will say so; what runs on a GPU does not
         return None
     return Path(cache_dir()) / "linker" / hashlib.sha256(compiler.encode()).hexdigest()[:12] / "ld"
+
+
+def _own_linker(compiler: str) -> str:
+    answer = subprocess.run([compiler, "-print-prog-name=ld"], capture_output=True, text=True, check=True)
+    return answer.stdout.strip()
+
+
+def _stand_ins(compiler: str, folder: Path) -> Path:
+    """An empty library for each of `LARGE`, by the name that a kernel asks the loader for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in LARGE:
+        library = f"lib{name}.so"
+        unfinished = folder / f"{library}.{os.getpid()}"
+        command = [compiler, "-shared", "-nostdlib", f"-Wl,-soname,{library}", "-x", "c++", os.devnull]
+        subprocess.run([*command, "-o", unfinished], capture_output=True, check=True)
+        unfinished.replace(folder / library)
+    return folder
+
+
+def _write_script(script: Path, linker: str, stand_ins: Path) -> None:
+    """What starts ``linker``, with the stand-ins before torch's libraries where the result is a library."""
+    script.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = script.with_name(f"ld.{os.getpid()}")
+    text = SCRIPT.format(
+        linker=shlex.quote(linker),
+        stand_ins=shlex.quote(str(stand_ins)),
+        needed=" ".join(f"-l{name}" for name in LARGE),
+    )
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.chmod(0o755)
+    unfinished.replace(script)
 
 
 @contextmanager
