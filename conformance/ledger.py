@@ -105,13 +105,12 @@ def load_signatures(path: str | Path) -> list[Signature]:
 
 
 def known_signatures(files: Iterable[str | Path], device: str, torch_version: str) -> dict[str, str]:
-    """Signature to reason, of these ledgers, on a device and torch release."""
-    return {
-        entry.signature: entry.reason
-        for file in files
-        for entry in load_signatures(file)
-        if entry.applies(device, torch_version)
-    }
+    """Signature to reason, by the first of these ledgers that knows it, on a device and torch release."""
+    known: dict[str, str] = {}
+    for entry in (entry for file in files for entry in load_signatures(file)):
+        if entry.applies(device, torch_version):
+            known.setdefault(entry.signature, entry.reason)
+    return known
 
 
 def _read(path: str | Path) -> str:

@@ -46,6 +46,24 @@ def test_an_entry_is_read_whole():
     )
 
 
+def test_the_first_ledger_that_knows_a_signature_says_why(tmp_path):
+    """A stack's own ledger comes before that of the stack of which it is another configuration."""
+    own, shared = tmp_path / "own.toml", tmp_path / "shared.toml"
+    for file, reason in (own, "here"), (shared, "there"):
+        file.write_text(
+            "[[signature]]\n"
+            'signature = "values of outputs"\n'
+            'device = "cpu"\n'
+            'torch = ">=2.9"\n'
+            f'reason = "{reason}"\n'
+            'link = "https://example.org"\n',
+            encoding="utf-8",
+        )
+
+    assert ledger.known_signatures([own, shared], "cpu", "2.13.0") == {"values of outputs": "here"}
+    assert ledger.known_signatures([own, shared], "cuda", "2.13.0") == {}
+
+
 def test_a_ledger_may_be_empty(tmp_path):
     (tmp_path / "stack.toml").write_text("# nothing is known to fail\n", encoding="utf-8")
     assert ledger.load(tmp_path / "stack.toml") == []
