@@ -124,6 +124,13 @@ def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
     assert other_linker.exists()
 
 
+def test_kernels_are_linked_when_it_is_gone(cache: Path, other_linker: Path) -> None:
+    """A linker that was chosen in an earlier run may be no longer there."""
+    resolve("inductor").session_setup()
+    Path(linker.FASTER[-1]).unlink()
+    assert compiled_sum() == 63
+
+
 def needed(library: Path) -> set[str]:
     """What the loader is asked for along with a library."""
     listed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
@@ -159,6 +166,8 @@ def test_a_program_is_linked_with_torch_itself(cache: Path) -> None:
 
 
 def test_kernels_are_linked_without_a_broken_one(cache: Path, broken_linker: None) -> None:
-    """A linker that refuses costs one try, and no case."""
+    """A linker that refuses costs one try, and no case: the compiler's own is next."""
     resolve("inductor").session_setup()
     assert compiled_sum() == 63
+    with faster_linker():
+        assert f"exec {shutil.which('ld')} -L" in Path(asked()).read_text(encoding="utf-8")

@@ -35,7 +35,8 @@ class Repro(torch.nn.Module):
 """
 FAIL = 'raise RuntimeError("relu does not run")'
 SEGFAULT = "import os, signal\ndef crash(): os.kill(os.getpid(), signal.SIGSEGV)\ncrash()"
-HANG = "import time; time.sleep(60)"
+#: Longer than any test may take: one that waits for it fails.
+HANG = "import time; time.sleep(600)"
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def gone(condition: Callable[[], bool], seconds: float = 10) -> bool:
+def gone(condition: Callable[[], bool], seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while condition() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -149,13 +150,11 @@ def test_a_hang_is_named_and_ended(run: Callable[..., MinifierRun], tmp_path: Pa
     pids = tmp_path / "pids"
     start = f"""\
 import os, subprocess
-children = [subprocess.Popen(["sleep", "60"]), subprocess.Popen(["sleep", "60"], start_new_session=True)]
+children = [subprocess.Popen(["sleep", "600"]), subprocess.Popen(["sleep", "600"], start_new_session=True)]
 open({str(pids)!r}, "w").write(" ".join(map(str, [os.getpid(), *(child.pid for child in children)])))
 {HANG}"""
-    began = time.monotonic()
-    found = run(seconds=1.5, **{stage: start})
-    assert found.stage(stage).ending == "still running after 1.5 s"
-    assert time.monotonic() - began < 20
+    found = run(seconds=2.5, **{stage: start})
+    assert found.stage(stage).ending == "still running after 2.5 s"
     with pytest.raises(MinifierFailure, match=f"{stage}: expected .*, got still running after"):
         found.assert_minified()
     started = [int(pid) for pid in pids.read_text().split()]

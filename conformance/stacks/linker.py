@@ -29,7 +29,9 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir
 FASTER = ("mold", "ld.lld", "ld.gold")
 #: The libraries of torch whose names are many.
 LARGE = ("torch_cpu", "torch_python")
+#: The linker may be gone by the time of a later run.
 SCRIPT = """#!/bin/sh
+test -x {linker} || exec {own} "$@"
 case " $* " in
 *" -shared "*) exec {linker} -L{stand_ins} --no-as-needed {needed} --as-needed "$@" ;;
 esac
@@ -44,10 +46,10 @@ def choose_linker(link: Callable[[], object]) -> None:
         return
     compiler = get_cpp_compiler()
     with suppress(Exception):  # of a compiler that makes no empty library, whatever it says
-        stand_ins = _stand_ins(compiler, chosen.parent / "stand-ins")
-        for linker in filter(None, map(shutil.which, (*FASTER, _own_linker(compiler)))):
+        stand_ins, own = _stand_ins(compiler, chosen.parent / "stand-ins"), _own_linker(compiler)
+        for linker in (*filter(None, map(shutil.which, FASTER)), own):
             candidate = chosen.parent / "tried" / Path(linker).name / "ld"
-            _write_script(candidate, linker, stand_ins)
+            _write_script(candidate, linker, own, stand_ins)
             with suppress(Exception):  # of a linker that does not work with this compiler, whatever it says
                 with _linked_with(candidate):
                     link()
@@ -77,7 +79,10 @@ def _chosen() -> Path | None:
 
 def _own_linker(compiler: str) -> str:
     answer = subprocess.run([compiler, "-print-prog-name=ld"], capture_output=True, text=True, check=True)
-    return answer.stdout.strip()
+    found = shutil.which(answer.stdout.strip())
+    if found is None:
+        raise FileNotFoundError(f"{compiler} has no linker")
+    return found
 
 
 def _stand_ins(compiler: str, folder: Path) -> Path:
@@ -92,12 +97,13 @@ def _stand_ins(compiler: str, folder: Path) -> Path:
     return folder
 
 
-def _write_script(script: Path, linker: str, stand_ins: Path) -> None:
+def _write_script(script: Path, linker: str, own: str, stand_ins: Path) -> None:
     """What starts ``linker``, with the stand-ins before torch's libraries where the result is a library."""
     script.parent.mkdir(parents=True, exist_ok=True)
     unfinished = script.with_name(f"ld.{os.getpid()}")
     text = SCRIPT.format(
         linker=shlex.quote(linker),
+        own=shlex.quote(own),
         stand_ins=shlex.quote(str(stand_ins)),
         needed=" ".join(f"-l{name}" for name in LARGE),
     )
