@@ -25,6 +25,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "compile": "compiles programs, so that graphs, recompiles and graph breaks exist to be asserted",
         "training": "runs the backward of a compiled program",
         "input_mutation": "compiles programs that mutate their inputs",
+        "module_state": "computes with the parameters and buffers of the module itself, and writes to those",
         "dynamic_shapes": "compiles one graph for several sizes",
         "recompiles": "serves every call: compiles again where one does not fit what was compiled, and says why",
         "overlap_guards": "compiles mutation for the overlap of its inputs, and again when that overlap changes",

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected, tensors
+from conformance import Program, clause, expected, needs, tensors
 
 
 class Statistics(torch.nn.BatchNorm1d):
@@ -82,7 +82,7 @@ class BufferByData(WithBuffer):
         return x * self.weight + self.average
 
 
-class BufferComesOut(WithBuffer):
+class BufferOut(WithBuffer):
     """What comes out is the buffer itself, and a view of it."""
 
     def forward(self, x):
@@ -132,12 +132,11 @@ MODULES = [
         id="part_of_buffer",
     ),
     pytest.param(BufferByData, expected("""aten.add; aten.mul; aten.add; aten.copy_"""), id="by_data"),
-    pytest.param(
-        BufferComesOut, expected("""aten.select; aten.add; aten.mul; aten.copy_; aten.slice"""), id="comes_out"
-    ),
+    pytest.param(BufferOut, expected("""aten.select; aten.add; aten.mul; aten.copy_; aten.slice"""), id="comes_out"),
 ]
 
 
+@needs("module_state")
 @pytest.mark.parametrize(("module", "operators"), MODULES)
 @clause("aot_autograd.buffers.updated")
 def test_buffers_are_updated(stack, device, module, operators):
@@ -150,6 +149,7 @@ def test_buffers_are_updated(stack, device, module, operators):
     run.forward.operators.expect(operators)
 
 
+@needs("module_state")
 @pytest.mark.parametrize("inference", ["no_grad", "inference_mode"])
 @clause("aot_autograd.buffers.updated")
 def test_statistics_are_updated_with_gradients_off(stack, device, inference):
@@ -167,6 +167,7 @@ aten.copy_
 """)
 
 
+@needs("module_state")
 @clause("aot_autograd.buffers.updated")
 def test_cumulative_statistics_are_updated(stack, device):
     """Statistics in which the number of the batch decides its weight are eager's after three different batches."""
@@ -180,6 +181,7 @@ mul
 """)
 
 
+@needs("module_state")
 @clause("aot_autograd.buffers.value_of_before")
 def test_backward_uses_the_value_of_before_the_write(stack, device):
     """The gradient is made of a copy of the buffer that the program took before it wrote to the buffer."""

@@ -49,6 +49,7 @@ def write_through_the_view(arguments, outputs):
     return parameter.clone()
 
 
+@needs("module_state")
 @clause("freezing.folding.mutated_parameter")
 def test_mutated_parameter_keeps_its_state(stack, device):
     """A parameter that the program adds to holds both additions after the second call."""
@@ -64,7 +65,7 @@ return (copy_,)
 """)
 
 
-@needs("freezing", "lowered_graph")
+@needs("freezing", "lowered_graph", "module_state")
 @clause("freezing.folding.mutated_parameter")
 def test_mutated_parameter_is_no_constant(stack, device):
     """The frozen graph still reads the parameter, and writes it back."""
@@ -81,6 +82,7 @@ return (copy_,)
 """)
 
 
+@needs("module_state")
 @clause("freezing.folding.mutated_buffer")
 def test_mutated_buffer_keeps_its_state(stack, device):
     """A buffer that the program counts in holds every call's count, beside one that is a constant."""
@@ -100,6 +102,23 @@ return (add_1,)
 """)
 
 
+@clause("freezing.folding.mutated_buffer")
+def test_outputs_follow_a_mutated_buffer(stack, device):
+    """The output of each call is of that call's count, in whosever buffer it is counted."""
+    run = stack.run(CountsIntoBuffer, three_batches, inference=True)
+
+    elsewhere = "a stack may count in a copy of the module's buffer"
+    run.assert_matches_eager(allowing={"buffers['seen'].value": elsewhere, "buffers['seen'].version": elsewhere})
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect("""\
+aten.add
+aten.mul
+aten.add
+aten.copy_
+""")
+
+
+@needs("module_state")
 @clause("freezing.aliasing.returned_parameter")
 def test_returned_parameter_and_view_share_memory(stack, device):
     """What is written through a returned view is seen in the parameter that is returned with it."""
@@ -115,7 +134,7 @@ return (slice,)
 """)
 
 
-@needs("freezing", "lowered_graph")
+@needs("freezing", "lowered_graph", "module_state")
 @clause("freezing.aliasing.returned_parameter")
 def test_returned_parameter_is_no_copy(stack, device):
     """The frozen graph copies neither the parameter that it returns nor the view of it."""

@@ -47,8 +47,7 @@ class WithBuffer(nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("scale", torch.arange(4.0))
-        #: No buffer, so that it stays on the CPU.
-        self.factor = torch.tensor(3.0)
+        self.factor = torch.tensor(3.0)  # no buffer, so that it stays on the CPU
 
     def forward(self, x):
         return x + self.scale * 2, x * self.factor
@@ -148,6 +147,7 @@ def test_keyword_arguments(stack, device):
     run.recompiles.expect("""(no recompile)""")
 
 
+@needs("module_state")
 @clause("freezing.constants.tied")
 def test_tied_weights(stack, device):
     """A weight of two layers is one constant, and a returned view of it is of the parameter's own memory."""
@@ -162,7 +162,7 @@ linear
 """)
 
 
-@needs("freezing", "lowered_graph")
+@needs("freezing", "lowered_graph", "module_state")
 @clause("freezing.constants.tied")
 def test_tied_weight_stays_the_parameter(stack, device):
     """The frozen graph views the parameter itself for what it returns of it, and copies no part of it."""

@@ -38,6 +38,7 @@ def three_batches(device):
     return [(torch.randn(2, 3, 5, 5).to(device) * number,) for number in range(1, 4)]
 
 
+@needs("module_state")
 @pytest.mark.parametrize("momentum", ["default", "large"])
 @clause("freezing.conv_bn.training")
 def test_statistics_keep_updating(stack, device, momentum):
@@ -67,7 +68,7 @@ def test_cumulative_average_keeps_updating(stack, device):
     run.graph_breaks.expect("""Unsupported Tensor.item() call with capture_scalar_outputs=False""")
 
 
-@needs("freezing", "lowered_graph")
+@needs("freezing", "lowered_graph", "module_state")
 @clause("freezing.conv_bn.training")
 def test_training_norm_is_not_folded(stack, device):
     """The frozen graph computes the variance of each batch and writes mean, variance and count back."""

@@ -64,6 +64,7 @@ return (mul,)
 """)
 
 
+@needs("module_state")
 @clause("freezing.weights.followed_unfrozen")
 def test_weights_are_followed_where_nothing_is_frozen(stack, device):
     """Without freezing each call computes with the weights and buffers that the module has by then."""

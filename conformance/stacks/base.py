@@ -27,7 +27,8 @@ WHERE_KNOWN: Mapping[str, Any] = {
 }
 #: What a backend is taken to do until a TOML description says otherwise.
 ASSUMED = frozenset(
-    {"compile", "training", "input_mutation", "dynamic_shapes", "recompiles", "overlap_guards", "graph_breaks"}
+    {"compile", "training", "input_mutation", "module_state", "dynamic_shapes"}
+    | {"recompiles", "overlap_guards", "graph_breaks"}
 )
 CONFIG_MODULES = {
     "dynamo": "torch._dynamo.config",

@@ -20,7 +20,7 @@ from conformance.stacks.base import ASSUMED, Stack
 from conformance.stacks.linker import choose_linker, faster_linker
 
 #: Every call fits where nothing is compiled; what is said about recompiles is not applicable there.
-EAGER = frozenset({"training", "input_mutation", "double_backward", "dynamic_shapes", "recompiles", "overlap_guards"})
+EAGER = ASSUMED - {"compile", "graph_breaks"} | {"double_backward"}
 GENERAL = ASSUMED | {"minifier"}
 AOT = GENERAL | {"profiler"}
 INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
