@@ -142,11 +142,11 @@ def needed(library: Path) -> set[str]:
 
 
 def linked(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """One function that calls one of torch's, linked against torch's libraries."""
-    libraries = ["-L" + str(Path(torch.__file__).parent / "lib"), "-ltorch_cpu"]
+    """One function that calls one of torch's, linked as the options say."""
+    libraries = "-L" + str(Path(torch.__file__).parent / "lib")
     source = folder / "source.c"
     source.write_text("void Sleef_sinf8_u35(void); int main(void) { Sleef_sinf8_u35(); return 0; }", encoding="utf-8")
-    command = [get_cpp_compiler(), "-fPIC", "-x", "c", source, "-x", "none", *libraries, *options]
+    command = [get_cpp_compiler(), "-fPIC", "-x", "c", source, "-x", "none", libraries, *options]
     return subprocess.run([*command, "-o", folder / "result"], capture_output=True, text=True, check=False)
 
 
@@ -154,8 +154,9 @@ def test_a_library_asks_for_torch_as_ever(cache: Path) -> None:
     """The names that it needs are found in torch's own library, which it names; a stand-in has none."""
     choose_linker(lambda: None)
     with faster_linker():
-        assert linked(cache, "-shared").returncode == 0
+        assert linked(cache, "-shared", "-ltorch_cpu").returncode == 0
     assert "libtorch_cpu.so" in needed(cache / "result")
+    assert "libtorch_python.so" not in needed(cache / "result")
     stand_in = next(cache.glob("linker/*/stand-ins/libtorch_cpu.so"))
     assert "libtorch_cpu.so" not in needed(stand_in)
     assert stand_in.stat().st_size < 100_000
@@ -165,8 +166,16 @@ def test_a_program_is_linked_with_torch_itself(cache: Path) -> None:
     """A program must be whole, so that a name which nothing has is an error there, and one of torch's is none."""
     choose_linker(lambda: None)
     with faster_linker():
-        assert linked(cache, "-Wl,--allow-shlib-undefined").stderr == ""
+        assert linked(cache, "-ltorch_cpu", "-Wl,--allow-shlib-undefined").stderr == ""
     assert "libtorch_cpu.so" in needed(cache / "result")
+
+
+def test_what_has_nothing_to_do_with_torch_does_not_ask_for_it(cache: Path) -> None:
+    """Other compilers link while a stack runs, too, and keep the result for processes that have no torch."""
+    choose_linker(lambda: None)
+    with faster_linker():
+        assert linked(cache, "-shared").returncode == 0
+    assert not any("torch" in library for library in needed(cache / "result"))
 
 
 def test_kernels_are_linked_without_a_broken_one(cache: Path, broken_linker: None) -> None:

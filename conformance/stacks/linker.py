@@ -29,11 +29,15 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir
 FASTER = ("mold", "ld.lld", "ld.gold")
 #: The libraries of torch whose names are many.
 LARGE = ("torch_cpu", "torch_python")
-#: The linker may be gone by the time of a later run.
+#: The linker may be gone by the time of a later run, and what is linked may have nothing to do with torch.
 SCRIPT = """#!/bin/sh
 test -x {linker} || exec {own} "$@"
+needed=
+for argument in "$@"; do
+    case $argument in {large}) needed="$needed $argument" ;; esac
+done
 case " $* " in
-*" -shared "*) exec {linker} -L{stand_ins} --no-as-needed {needed} --as-needed "$@" ;;
+*" -shared "*) exec {linker} -L{stand_ins} --no-as-needed $needed --as-needed "$@" ;;
 esac
 exec {linker} "$@"
 """
@@ -105,7 +109,7 @@ def _write_script(script: Path, linker: str, own: str, stand_ins: Path) -> None:
         linker=shlex.quote(linker),
         own=shlex.quote(own),
         stand_ins=shlex.quote(str(stand_ins)),
-        needed=" ".join(f"-l{name}" for name in LARGE),
+        large="|".join(f"-l{name}" for name in LARGE),
     )
     unfinished.write_text(text, encoding="utf-8")
     unfinished.chmod(0o755)
