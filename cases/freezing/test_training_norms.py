@@ -57,7 +57,7 @@ aten.copy_
 """)
 
 
-@needs("graph_breaks")
+@needs("graph_breaks", "module_state")
 @clause("freezing.conv_bn.training")
 def test_cumulative_average_keeps_updating(stack, device):
     """Without a momentum the count of batches is read in Python, and weighs each batch as in eager."""

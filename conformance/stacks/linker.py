@@ -36,8 +36,8 @@ needed=
 for argument in "$@"; do
     case $argument in {large}) needed="$needed $argument" ;; esac
 done
-case " $* " in
-*" -shared "*) exec {linker} -L{stand_ins} --no-as-needed $needed --as-needed "$@" ;;
+case "$needed $* " in
+" -l"*" -shared "*) exec {linker} -L{stand_ins} --push-state --no-as-needed $needed --pop-state "$@" ;;
 esac
 exec {linker} "$@"
 """
@@ -73,7 +73,7 @@ def faster_linker() -> Iterator[None]:
 
 
 def _chosen() -> Path | None:
-    """Where the link to the chosen linker lies, for the compiler that inductor uses here; None where there is none."""
+    """Where the script lies that starts the chosen linker, for the compiler that inductor uses; None without one."""
     try:
         compiler = get_cpp_compiler()
     except InvalidCxxCompiler:  # whatever needs one will say so; what runs on a GPU does not
@@ -102,7 +102,7 @@ def _stand_ins(compiler: str, folder: Path) -> Path:
 
 
 def _write_script(script: Path, linker: str, own: str, stand_ins: Path) -> None:
-    """What starts ``linker``, with the stand-ins before torch's libraries where the result is a library."""
+    """What starts ``linker``, with the stand-ins before torch's libraries where a library asks for these."""
     script.parent.mkdir(parents=True, exist_ok=True)
     unfinished = script.with_name(f"ld.{os.getpid()}")
     text = SCRIPT.format(
