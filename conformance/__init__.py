@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from conformance.contract import clause, in_profiles, needs
+from conformance.contract.declarations import clause, in_profiles, needs
 
 if TYPE_CHECKING:
-    from conformance.expect import expected
+    from conformance.canonical.expect import expected
     from conformance.generate import assert_as_eager, kept, kept_programs, sketches
-    from conformance.programs import Call, CallSequence, Program, call, tensors
+    from conformance.program.programs import Call, CallSequence, Program, call, tensors
 
 __all__ = [
     "Call",
@@ -27,6 +27,7 @@ __all__ = [
     "kept",
     "kept_programs",
     "needs",
+    "probes",
     "sketches",
     "tensors",
 ]
@@ -36,6 +37,6 @@ def __getattr__(name: str) -> Any:
     # Loaded when asked for: reports and clause lists must not wait for torch.
     if name in __all__:
         generate = dict.fromkeys(("assert_as_eager", "kept", "kept_programs", "sketches"), "generate")
-        module = {"expected": "expect", **generate}.get(name, "programs")
+        module = {"expected": "canonical.expect", **generate}.get(name, "program.programs")
         return getattr(importlib.import_module(f"conformance.{module}"), name)
     raise AttributeError(f"module 'conformance' has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from conformance import expect
-from conformance.conclusion import conclude
-from conformance.contract import PROFILES
-from conformance.controller import PROPERTY, Controller
-from conformance.invoke import USAGE
-from conformance.runs import BoundStack
-from conformance.session import DeviceRequired, Session, Target, area_of, case_id
+from conformance.canonical import expect
+from conformance.contract.scopes import PROFILES
+from conformance.run.bound_stack import BoundStack
+from conformance.suite.case_report import conclude
+from conformance.suite.controller import PROPERTY, Controller
+from conformance.suite.plan import DeviceRequired, Session, Target, area_of, case_id
+from conformance.suite.pytest_run import USAGE
 
 SECONDS = 300
 SESSION: pytest.StashKey[Session] = pytest.StashKey()

@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
-from conformance.capture import Recorder
-from conformance.runs import BoundStack, Run
+from conformance.capture.recorder import Recorder
+from conformance.run.bound_stack import BoundStack
+from conformance.run.run import Run
 from conformance.stacks import Stack, resolve
 
 

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from conformance import Program, tensors
-from conformance.runs import BoundStack, ConformanceFailure
+from conformance.run.bound_stack import BoundStack
+from conformance.run.texts import ConformanceFailure
 from conformance.stacks import aot_inductor, resolve
 
 ROWS = tensors((2, 3), device="cpu").then(tensors((2, 3), device="cpu"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,12 +10,14 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from conformance import tensors
-from conformance.origins import origins
-from conformance.profiles import profiled
-from conformance.programs import Program
-from conformance.runs import BoundStack
+from conformance.canonical.sequence_numbers import origins
+from conformance.oracle.side import run_backward
+from conformance.probes import JointExport
+from conformance.probes.backward_marks import marked
+from conformance.probes.profiler import profiled
+from conformance.program.programs import Program
+from conformance.run.bound_stack import BoundStack
 from conformance.stacks import StackError, resolve
-from conformance.stacks.marks import marked
 
 TWO = tensors((2,), device="cpu", requires_grad=True)
 PLAIN = tensors((2,), device="cpu")
@@ -58,9 +61,7 @@ def test_a_marked_backward_tells_what_it_saw_and_what_is_left() -> None:
     """The hooks' marks are there while the backward runs, and gone afterwards."""
     lines: list[str] = []
     x = torch.ones(2, requires_grad=True)
-    program = marked(Program(function=product, marked=True), lines)
-    assert callable(program.backward)
-    program.backward([product(x)])
+    marked(partial(run_backward, Program(function=product)), lines)([product(x)])
 
     assert lines == ["in the backward: grad_fn_seq_nr, in_grad_fn", "after it: (no mark)"]
     assert x.grad is not None
@@ -97,7 +98,7 @@ def test_an_unknown_way_of_tracing_is_refused() -> None:
 
 def test_the_exported_graph_is_what_the_backend_compiles() -> None:
     """Behind the joint export a stack still does as eager does, and shows the graph that was exported."""
-    run = on("aot_eager").run(product, PLAIN, joint_export=True)
+    run = on("aot_eager").run(product, PLAIN, probes=(JointExport(),))
 
     run.assert_matches_eager()
-    assert "aten.sin" in run.exported.text
+    assert "aten.sin" in run.seen_by(JointExport()).text

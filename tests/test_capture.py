@@ -15,16 +15,12 @@ from torch._decomp.decompositions_for_rng import PhiloxState
 from torch._dynamo.callback import callback_handler
 from torch._inductor import compile_fx
 
-from conformance.capture import (
-    CaptureUnavailable,
-    Recorder,
-    canonical_reason,
-    front_end_graphs,
-    graph_caches_off,
-    recording,
-    recording_backend,
-)
-from conformance.stacks.unlogged import logs_left_out
+from conformance.capture.aot_graphs import front_end_graphs
+from conformance.capture.backend import RecordingBackend
+from conformance.capture.lowered_graphs import CaptureUnavailable, graph_caches_off
+from conformance.capture.recompile_reasons import canonical_reason
+from conformance.capture.recorder import Recorder, recording
+from conformance.stacks.skipped_logging import logs_left_out
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +35,7 @@ def run(program: Any, *calls: Sequence[Any], backend: Any = "eager", dynamic: bo
     """What is recorded while a compiled program is called."""
     recorder = Recorder()
     with recording(recorder):
-        compiled = torch.compile(program, backend=recording_backend(backend, recorder), dynamic=dynamic)
+        compiled = torch.compile(program, backend=RecordingBackend(backend, recorder), dynamic=dynamic)
         for arguments in calls:
             compiled(*arguments)
     return recorder
@@ -221,7 +217,7 @@ def test_options_reach_the_backend() -> None:
         seen.update(options)
         return module
 
-    wrapped = recording_backend(backend, Recorder())
+    wrapped = RecordingBackend(backend, Recorder())
     torch.compile(add, backend=wrapped, options={"level": 2})(X, Y)
     assert seen == {"options": {"level": 2}}
     assert wrapped.compiler_name == "backend"
@@ -229,7 +225,7 @@ def test_options_reach_the_backend() -> None:
 
 def test_options_reach_inductor_as_patches() -> None:
     """Inductor by name takes mode and options as torch.compile would give them."""
-    wrapped, seen = recording_backend("inductor", Recorder()), {}
+    wrapped, seen = RecordingBackend("inductor", Recorder()), {}
     wrapped.backend = lambda module, inputs, **options: seen.update(options) or module
     torch.compile(add, backend=wrapped, options={"max-autotune": False, "epilogue_fusion": True})(X, Y)
     assert seen == {"config_patches": {"max_autotune": False, "epilogue_fusion": True}}
@@ -238,7 +234,7 @@ def test_options_reach_inductor_as_patches() -> None:
 def test_an_unknown_backend_is_told_at_once() -> None:
     """Before anything is compiled."""
     with pytest.raises(Exception, match="nosuch"):
-        recording_backend("nosuch", Recorder())
+        RecordingBackend("nosuch", Recorder())
 
 
 class Scale(torch.nn.Module):
@@ -264,7 +260,7 @@ def lower(program: Any, inputs: Sequence[Any], **patches: Any) -> Recorder:
             passes(*args, **kwargs)
             raise Stop
 
-        compiled = torch.compile(program, backend=recording_backend("inductor", recorder))
+        compiled = torch.compile(program, backend=RecordingBackend("inductor", recorder))
         stopping = mock.patch.object(compile_fx, "_recursive_post_grad_passes", passes_then_stop)
         with stopping, pytest.raises(Exception, match="Stop"):
             compiled(*inputs)

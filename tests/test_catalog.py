@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance import catalog
-from conformance.contract import clauses
+from conformance.contract import catalog
+from conformance.contract.registry import clauses
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from conformance import cli
-from conformance.results import CaseResult, Discrepancy, Results
+from conformance.contract.failure import Discrepancy
+from conformance.results.result_file import CaseResult, Results
 
 CASE = "layout/test_a.py::test_b"
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conformance import contract
+from conformance.contract import capabilities, declarations, registry, scopes
 
 VALID = """
 [[clause]]
@@ -21,16 +21,16 @@ rows = ["L1"]
 
 
 def test_every_clause_is_complete():
-    for entry in contract.clauses().values():
+    for entry in registry.clauses().values():
         assert re.fullmatch(r"[a-z_0-9]+(\.[a-z_0-9]+){2,}", entry.id)
-        assert entry.area in contract.AREAS
+        assert entry.area in registry.AREAS
         assert entry.sentence[0].isupper()
         assert "\n" not in entry.sentence
         assert all(re.fullmatch(r"[ADFLM]\d+", row) for row in entry.rows)
 
 
 def test_sentences_are_distinct():
-    sentences = [entry.sentence for entry in contract.clauses().values()]
+    sentences = [entry.sentence for entry in registry.clauses().values()]
     assert len(set(sentences)) == len(sentences)
 
 
@@ -38,15 +38,15 @@ def test_clause_marks_a_case_and_leaves_it_callable():
     def case():
         return 1
 
-    marked = contract.clause("aot_autograd.mutation.writeback")(case)
+    marked = declarations.clause("aot_autograd.mutation.writeback")(case)
 
     assert marked is case
     assert marked.conformance_clause == "aot_autograd.mutation.writeback"
 
 
 def test_unknown_clause_names_close_ones():
-    with pytest.raises(contract.UnknownClause) as caught:
-        contract.clause("aot_autograd.mutation.write_back")
+    with pytest.raises(registry.UnknownClause) as caught:
+        declarations.clause("aot_autograd.mutation.write_back")
     assert str(caught.value).startswith(
         "unknown clause 'aot_autograd.mutation.write_back'; close: aot_autograd.mutation.writeback"
     )
@@ -54,12 +54,12 @@ def test_unknown_clause_names_close_ones():
 
 
 def test_clause_unlike_any_names_what_exists():
-    with pytest.raises(contract.UnknownClause, match=r"unknown clause 'zzz'; known: aot_autograd\..* and \d+ more"):
-        contract.clause("zzz")
+    with pytest.raises(registry.UnknownClause, match=r"unknown clause 'zzz'; known: aot_autograd\..* and \d+ more"):
+        declarations.clause("zzz")
 
 
 def test_needs_marks_a_case():
-    @contract.needs("training", "freezing")
+    @declarations.needs("training", "freezing")
     def case():
         pass
 
@@ -67,18 +67,18 @@ def test_needs_marks_a_case():
 
 
 def test_unknown_capability_is_an_error():
-    with pytest.raises(contract.UnknownCapability, match="unknown capability 'trainings'; close: training"):
-        contract.needs("trainings")
+    with pytest.raises(capabilities.UnknownCapability, match="unknown capability 'trainings'; close: training"):
+        declarations.needs("trainings")
 
 
 def test_unknown_profile_is_an_error():
-    with pytest.raises(contract.UnknownProfile, match="unknown profile 'weekly'; known: quick, full, nightly"):
-        contract.in_profiles("weekly")
+    with pytest.raises(scopes.UnknownProfile, match="unknown profile 'weekly'; known: quick, full, nightly"):
+        declarations.in_profiles("weekly")
 
 
 def test_a_sound_file_is_read():
-    (entry,) = contract.parse_clauses(VALID, "layout")
-    assert entry == contract.Clause(
+    (entry,) = registry.parse_clauses(VALID, "layout")
+    assert entry == registry.Clause(
         "layout.topic.promise", "MUST", "It holds.", "https://example.org", "layout", ("L1",)
     )
 
@@ -116,19 +116,19 @@ def test_a_sound_file_is_read():
     ids=["missing", "unknown", "level", "id", "source", "sentence"],
 )
 def test_a_mistake_in_a_file_is_one_line(old, new, message):
-    with pytest.raises(contract.ContractError) as caught:
-        contract.parse_clauses(VALID.replace(old, new), "layout")
-    assert str(caught.value) == f"conformance/clauses/layout.toml: clause 1{message}"
+    with pytest.raises(registry.ContractError) as caught:
+        registry.parse_clauses(VALID.replace(old, new), "layout")
+    assert str(caught.value) == f"conformance/contract/clauses/layout.toml: clause 1{message}"
 
 
 def test_a_file_that_is_not_toml_is_named():
-    with pytest.raises(contract.ContractError, match=r"^conformance/clauses/layout\.toml: not TOML: "):
-        contract.parse_clauses("[[clause", "layout")
+    with pytest.raises(registry.ContractError, match=r"^conformance/contract/clauses/layout\.toml: not TOML: "):
+        registry.parse_clauses("[[clause", "layout")
 
 
 def test_contract_results_and_ledger_import_neither_torch_nor_pytest():
     program = (
-        "import sys, conformance.contract, conformance.results, conformance.ledger\n"
+        "import sys, conformance.contract.catalog, conformance.results.result_sets, conformance.results.ledger\n"
         "print(sorted({'torch', 'pytest', '_pytest'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.exceptions import canonical_message
+from conformance.canonical.exceptions import canonical_message
 
 CHANGED = "one of the variables needed: [torch.{}FloatTensor [3]], which is output 0 of {}"
 

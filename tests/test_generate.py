@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from conformance import ledger
 from conformance.generate import Sketch, kept, kept_programs, sketches, source
 from conformance.generate.kept import choose
+from conformance.generate.one_program import try_program
 from conformance.generate.sketch import Input, OneCall, Statement
 from conformance.generate.statements import LAYOUTS, STATEMENTS
-from conformance.generate.trials import try_program
-from conformance.results import Results
-from conformance.runs import BoundStack
+from conformance.results import ledger
+from conformance.results.result_file import Results
+from conformance.run.bound_stack import BoundStack
 from conformance.stacks import resolve
 
 EAGER = resolve("eager")
@@ -103,15 +103,15 @@ def calls(device):
 
 def test_a_signature_is_the_gravest_that_differs() -> None:
     """Places are told without their numbers, so that one fault of two outputs is one finding."""
-    from conformance.mutants.calls import outputs_detached
+    from conformance.mutants.around_call.arguments_and_outputs import outputs_detached
 
     assert try_program(DOUBLED.format(calls=1), outputs_detached, "cpu").signature == "gradients of arguments"
 
 
 def test_a_signature_tells_a_later_call() -> None:
     """What goes wrong in a later call alone, with what was compiled for an earlier one, is another finding."""
-    from conformance.mutants.calls import first_result_again
-    from conformance.mutants.plain import values_off
+    from conformance.mutants.around_call.any_output import values_off
+    from conformance.mutants.around_call.arguments_and_outputs import first_result_again
 
     later = "values of outputs in a later call, without a recompile"
     assert try_program(DOUBLED.format(calls=2), first_result_again, "cpu").signature == later

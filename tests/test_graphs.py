@@ -12,8 +12,8 @@ from torch._functorch.partitioners import default_partition
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from conformance.expect import ExpectationMismatch
-from conformance.graphs import Graph, Graphs
+from conformance.canonical.expect import ExpectationMismatch
+from conformance.canonical.graphs import Graph, Graphs
 
 
 def traced(program: Any, *inputs: torch.Tensor, symbolic: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from oracle_runs import on
 
-from conformance.guards import Guards, count_guards
+from conformance.capture.guard_counts import Guards, count_guards
 
 LISTING = """
 TREE_GUARD_MANAGER:

@@ -9,7 +9,7 @@ import torch
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from conformance.check import check_file
+from conformance.run.check import check_file
 from conformance.stacks import resolve
 
 KINDS = Path(__file__).parent / "kinds"

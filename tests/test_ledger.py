@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from conformance import ledger
-from conformance.ledger import Entry, Failure, LedgerError
+from conformance.results import ledger
+from conformance.results.ledger import Entry, Failure, LedgerError
 
 VALID = """
 [[failure]]
 case = "aot_autograd/test_x.py::test_y[cat]"
 device = "cpu"
 torch = ">=2.9,<2.15"
-stage = "call"
+phase = "call"
 observables = ["outputs[0].identity", "outputs[1].value"]
 reason = "no-op views come back as the input"
 link = "https://github.com/pytorch/pytorch/issues/191449"
@@ -25,7 +25,7 @@ def entry(**changes):
         "case": CASE,
         "device": "cpu",
         "torch": ">=2.9,<2.15",
-        "stage": "call",
+        "phase": "call",
         "reason": "a bug",
         "link": "https://example.org",
         "observables": frozenset({"outputs[0].identity"}),
@@ -39,7 +39,7 @@ def test_an_entry_is_read_whole():
         case=CASE,
         device="cpu",
         torch=">=2.9,<2.15",
-        stage="call",
+        phase="call",
         reason="no-op views come back as the input",
         link="https://github.com/pytorch/pytorch/issues/191449",
         observables=frozenset({"outputs[0].identity", "outputs[1].value"}),
@@ -71,12 +71,12 @@ def test_a_ledger_may_be_empty(tmp_path):
 
 def test_an_entry_may_ask_for_a_machine_with_a_gpu():
     """What shows on the CPU of such a machine only is known there, and nowhere else."""
-    (found,) = ledger.parse(VALID.replace("stage =", 'machine = "gpu"\nstage ='), "x.toml")
+    (found,) = ledger.parse(VALID.replace("phase =", 'machine = "gpu"\nphase ='), "x.toml")
 
     assert ledger.match([found], CASE, "cpu", "2.13.0", has_gpu=True) is found
     assert ledger.match([found], CASE, "cpu", "2.13.0") is None
     with pytest.raises(LedgerError, match="the machine 'tpu' is not 'gpu'"):
-        ledger.parse(VALID.replace("stage =", 'machine = "tpu"\nstage ='), "x.toml")
+        ledger.parse(VALID.replace("phase =", 'machine = "tpu"\nphase ='), "x.toml")
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_an_entry_may_ask_for_a_machine_with_a_gpu():
         ('device = "cpu"', 'device = "cpu"\nstack = "x"', f"failure 1 ({CASE}): unknown key stack"),
         ('device = "cpu"', 'device = ""', f"failure 1 ({CASE}): device is not a text"),
         (
-            'stage = "call"',
-            'stage = "forward"',
-            f"failure 1 ({CASE}): the stage 'forward' is not one of {', '.join(ledger.STAGES)}",
+            'phase = "call"',
+            'phase = "forward"',
+            f"failure 1 ({CASE}): the phase 'forward' is not one of {', '.join(ledger.PHASES)}",
         ),
         (">=2.9,<2.15", "2.9", f"failure 1 ({CASE}): the torch range '2.9' is not like '>=2.9,<2.15'"),
         (
@@ -121,7 +121,7 @@ def test_an_entry_may_ask_for_a_machine_with_a_gpu():
         "missing",
         "unknown",
         "empty",
-        "stage",
+        "phase",
         "range",
         "both",
         "neither",
@@ -201,7 +201,7 @@ def test_two_entries_for_one_failure_are_a_mistake():
 
 
 @pytest.mark.parametrize(
-    ("stage", "observables", "exception", "explained"),
+    ("phase", "observables", "exception", "explained"),
     [
         ("call", {"outputs[0].identity"}, None, True),
         ("backward", {"outputs[0].identity"}, None, False),
@@ -211,14 +211,14 @@ def test_two_entries_for_one_failure_are_a_mistake():
         ("call", {"outputs[0].identity"}, "RuntimeError", False),
         ("call", set(), "RuntimeError", False),
     ],
-    ids=["exact", "stage", "more", "other", "nothing", "raised-too", "raised"],
+    ids=["exact", "phase", "more", "other", "nothing", "raised-too", "raised"],
 )
-def test_observables_explain_only_exactly_themselves(stage, observables, exception, explained):
-    assert entry().explains(stage, observables, exception) is explained
+def test_observables_explain_only_exactly_themselves(phase, observables, exception, explained):
+    assert entry().explains(phase, observables, exception) is explained
 
 
 @pytest.mark.parametrize(
-    ("stage", "exception", "explained"),
+    ("phase", "exception", "explained"),
     [
         ("call", "RuntimeError", True),
         ("call", "ValueError", False),
@@ -226,9 +226,9 @@ def test_observables_explain_only_exactly_themselves(stage, observables, excepti
         ("backward", "RuntimeError", False),
     ],
 )
-def test_an_exception_explains_only_its_own_type_and_stage(stage, exception, explained):
+def test_an_exception_explains_only_its_own_type_and_phase(phase, exception, explained):
     raising = entry(observables=frozenset(), exception="RuntimeError")
-    assert raising.explains(stage, {"exception"}, exception) is explained
+    assert raising.explains(phase, {"exception"}, exception) is explained
 
 
 def test_entries_for_cases_that_do_not_exist_are_found_once():
@@ -251,7 +251,7 @@ def test_a_draft_is_read_back_and_explains_what_it_was_drafted_from():
     for failure, found in zip([differs, raises], entries, strict=True):
         assert found.applies(failure.case, failure.device, "2.13.0+cpu")
         assert not found.applies(failure.case, failure.device, "2.14.0")
-        assert found.explains(failure.stage, failure.observables, failure.exception)
+        assert found.explains(failure.phase, failure.observables, failure.exception)
         assert (found.reason, found.link, found.script) == (failure.reason, "unreported", failure.script)
 
 

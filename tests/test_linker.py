@@ -14,9 +14,10 @@ import torch
 from torch._inductor.cpp_builder import get_cpp_compiler
 from torch._inductor.exc import InvalidCxxCompiler
 
-from conformance.capture import Recorder
-from conformance.stacks import linker, resolve
-from conformance.stacks.linker import choose_linker, faster_linker
+from conformance.capture.recorder import Recorder
+from conformance.stacks import resolve
+from conformance.stacks.speedups import linker
+from conformance.stacks.speedups.linker import choose_linker, faster_linker
 
 
 @pytest.fixture

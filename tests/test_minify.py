@@ -1,4 +1,4 @@
-"""The minifier's harness: what a broken stage looks like to a case, and that nothing outlives a run."""
+"""The minifier's harness: what a broken step looks like to a case, and that nothing outlives a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from conformance.minify import MinifierFailure, MinifierRun, Reason
 from conformance.minify.client import ForkServer
-from conformance.minify.stages import Stages
+from conformance.minify.steps import Steps
 
 THREE = """
 class Repro(torch.nn.Module):
@@ -75,7 +75,7 @@ def server() -> Iterator[ForkServer]:
 @pytest.fixture
 def run(server: ForkServer) -> Callable[..., MinifierRun]:
     def minify(seconds: float = 30, **scripts: object) -> MinifierRun:
-        return Stages(server, {}, seconds).run(Chain(**scripts), [])  # type: ignore[arg-type]
+        return Steps(server, {}, seconds).run(Chain(**scripts), [])  # type: ignore[arg-type]
 
     return minify
 
@@ -102,7 +102,7 @@ def test_a_minifier_that_works_passes(run: Callable[..., MinifierRun]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scripts", "stage", "says"),
+    ("scripts", "step", "says"),
     [
         pytest.param({"program": "pass"}, "program", "expected an exception, got passed", id="program-passes"),
         pytest.param(
@@ -124,38 +124,38 @@ def test_a_minifier_that_works_passes(run: Callable[..., MinifierRun]) -> None:
         pytest.param({"repro": "import sys; sys.exit(3)"}, "repro", "failed with status 3", id="repro-exits"),
     ],
 )
-def test_a_broken_stage_is_named(
-    run: Callable[..., MinifierRun], scripts: dict[str, object], stage: str, says: str
+def test_a_broken_step_is_named(
+    run: Callable[..., MinifierRun], scripts: dict[str, object], step: str, says: str
 ) -> None:
-    """Each way in which a stage can be wrong fails the case, at that stage."""
+    """Each way in which a step can be wrong fails the case, at that step."""
     with pytest.raises(MinifierFailure) as caught:
         run(**scripts).assert_minified()
-    assert caught.value.stage == stage
+    assert caught.value.step == step
     assert says in str(caught.value)
-    assert [found.where for found in caught.value.discrepancies] == [stage]
+    assert [found.where for found in caught.value.discrepancies] == [step]
 
 
-@pytest.mark.parametrize("stage", ["program", "launcher", "repro"])
-def test_a_segfault_is_named(run: Callable[..., MinifierRun], stage: str) -> None:
-    """A crash is the failure of its stage, says which function crashed, and leaves the suite running."""
-    found = run(**{stage: SEGFAULT})
-    assert found.stage(stage).ending == "killed by SIGSEGV"
-    with pytest.raises(MinifierFailure, match=rf"{stage}: expected .*, got killed by SIGSEGV in crash \(\w+/\w+\.py"):
+@pytest.mark.parametrize("step", ["program", "launcher", "repro"])
+def test_a_segfault_is_named(run: Callable[..., MinifierRun], step: str) -> None:
+    """A crash is the failure of its step, says which function crashed, and leaves the suite running."""
+    found = run(**{step: SEGFAULT})
+    assert found.step(step).ending == "killed by SIGSEGV"
+    with pytest.raises(MinifierFailure, match=rf"{step}: expected .*, got killed by SIGSEGV in crash \(\w+/\w+\.py"):
         found.assert_minified()
 
 
-@pytest.mark.parametrize("stage", ["program", "launcher", "repro"])
-def test_a_hang_is_named_and_ended(run: Callable[..., MinifierRun], tmp_path: Path, stage: str) -> None:
-    """A hanging stage ends in time, with what it started, daemons included."""
+@pytest.mark.parametrize("step", ["program", "launcher", "repro"])
+def test_a_hang_is_named_and_ended(run: Callable[..., MinifierRun], tmp_path: Path, step: str) -> None:
+    """A hanging step ends in time, with what it started, daemons included."""
     pids = tmp_path / "pids"
     start = f"""\
 import os, subprocess
 children = [subprocess.Popen(["sleep", "600"]), subprocess.Popen(["sleep", "600"], start_new_session=True)]
 open({str(pids)!r}, "w").write(" ".join(map(str, [os.getpid(), *(child.pid for child in children)])))
 {HANG}"""
-    found = run(seconds=2.5, **{stage: start})
-    assert found.stage(stage).ending == "still running after 2.5 s"
-    with pytest.raises(MinifierFailure, match=f"{stage}: expected .*, got still running after"):
+    found = run(seconds=2.5, **{step: start})
+    assert found.step(step).ending == "still running after 2.5 s"
+    with pytest.raises(MinifierFailure, match=f"{step}: expected .*, got still running after"):
         found.assert_minified()
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) == 3
@@ -168,19 +168,19 @@ def test_a_crash_before_the_launcher_is_written_is_named(run: Callable[..., Mini
     with pytest.raises(MinifierFailure, match=r"program: expected an exception, got killed by SIGSEGV in crash"):
         found.assert_minified()
     with pytest.raises(MinifierFailure, match=r"write minifier_launcher\.py, got nothing \(killed by SIGSEGV in crash"):
-        found.stage("launcher")
+        found.step("launcher")
 
 
-def test_stages_in_fresh_interpreters(
+def test_steps_in_fresh_interpreters(
     run: Callable[..., MinifierRun], server: ForkServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With one variable set no stage is a fork with everything imported, and what they do is found alike."""
+    """With one variable set no step is a fork with everything imported, and what they do is found alike."""
     look = "import sys; print('IMPORTED', 'torch._inductor.compile_fx' in sys.modules)"
-    assert "IMPORTED True" in run(program=f"{look}\n{FAIL}", launcher_written=False).stage("program").output
+    assert "IMPORTED True" in run(program=f"{look}\n{FAIL}", launcher_written=False).step("program").output
     monkeypatch.setitem(server.environment, "CONFORMANCE_MINIFY_FRESH", "1")
     found = run(program=f"{look}\n{FAIL}", launcher=SEGFAULT, seconds=60)
-    assert "IMPORTED False" in found.stage("program").output
-    assert str(found.stage("program").reason) == str(found.stage("repro").reason) == "RuntimeError: relu does not run"
+    assert "IMPORTED False" in found.step("program").output
+    assert str(found.step("program").reason) == str(found.step("repro").reason) == "RuntimeError: relu does not run"
     with pytest.raises(MinifierFailure, match="launcher: expected to pass, got killed by SIGSEGV in crash"):
         found.assert_minified()
 
@@ -206,20 +206,20 @@ def test_the_repro_runs_elsewhere(run: Callable[..., MinifierRun]) -> None:
         program=f"import os; print('IN', os.getcwd(), 'AS', os.environ.get('USER'))\n{FAIL}",
         repro=f"import os; print('IN', os.getcwd(), 'AS', os.environ.get('USER'), os.listdir())\n{FAIL}",
     )
-    assert "IN /program AS" in found.stage("program").output
-    assert "IN /repro AS somebody ['repro.py']" in found.stage("repro").output
+    assert "IN /program AS" in found.step("program").output
+    assert "IN /repro AS somebody ['repro.py']" in found.step("repro").output
 
 
 def test_queries_are_children_of_the_server_too(server: ForkServer) -> None:
-    """`sys.executable script` inside a stage is a fork with torch imported; its exit status and output come back."""
+    """`sys.executable script` inside a step is a fork with torch imported; its exit status and output come back."""
     with server.folder() as folder:
         (folder / "query.py").write_text("import sys\nprint('torch' in sys.modules, sys.argv[1:])\nsys.exit(7)")
-        (folder / "stage.py").write_text(
+        (folder / "step.py").write_text(
             "import subprocess, sys\n"
             "print(subprocess.run([sys.executable, 'query.py', 'a'], capture_output=True, text=True))\n"
             "print(subprocess.run([sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True).stdout)\n"
         )
-        ended = server.run([str(folder / "stage.py")], folder=folder, environment={}, seconds=30)
+        ended = server.run([str(folder / "step.py")], folder=folder, environment={}, seconds=30)
     assert "returncode=7" in ended.output
     assert "True ['a']" in ended.output
     assert "42" in ended.output
@@ -238,9 +238,9 @@ with server.folder() as folder:
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
-        root, pid, stage = owner.stdout.readline().split()
-        assert gone(lambda: not Path(stage).exists() or not Path(stage).read_text())
-        child = int(Path(stage).read_text())
+        root, pid, step = owner.stdout.readline().split()
+        assert gone(lambda: not Path(step).exists() or not Path(step).read_text())
+        child = int(Path(step).read_text())
         assert alive(child)
         owner.send_signal(signal.SIGKILL)
     assert gone(lambda: alive(child) or alive(int(pid)) or Path(root).exists())
@@ -278,13 +278,13 @@ def test_reasons_are_compared_without_places() -> None:
 def test_the_record_of_a_failure_is_json(server: ForkServer) -> None:
     """What a script raises is recorded, looking through the exceptions that stacks wrap around it."""
     with server.folder() as folder:
-        (folder / "stage.py").write_text(
+        (folder / "step.py").write_text(
             "class Outer(Exception): pass\ntry:\n    1 / 0\nexcept ZeroDivisionError as inner:\n"
             "    outer = Outer('around')\n    outer.inner_exception = inner\n    raise outer\n"
         )
         record = folder / "reason.json"
         server.run(
-            [str(folder / "stage.py")],
+            [str(folder / "step.py")],
             folder=folder,
             environment={"CONFORMANCE_MINIFY_RECORD": str(record)},
             seconds=30,

@@ -22,7 +22,7 @@ from conformance.minify.faults import (
     install,
 )
 from conformance.minify.scripts import Script, module_source, operations
-from conformance.sources import ScriptError
+from conformance.program.sources import ScriptError
 
 
 def sine_of_relu(x: torch.Tensor) -> torch.Tensor:
@@ -121,7 +121,7 @@ def test_a_script_can_be_run_by_a_person(tmp_path: Path) -> None:
 
 
 def test_a_script_needs_source() -> None:
-    """A lambda, or an unknown stage, is refused in one line."""
+    """A lambda, or an unknown step, is refused in one line."""
     with pytest.raises(ScriptError, match="not a function or class of its module's top level"):
         Script(lambda x: x, row, "cpu", "eager").text(Path("debug"))
     with pytest.raises(ScriptError, match="after='lowering' is not one of dynamo, aot, aot_inductor"):

@@ -11,14 +11,14 @@ import torch
 from oracle_runs import reported
 
 from conformance import tensors
-from conformance.contract import UnknownClause, clauses
-from conformance.invoke import UsageError
+from conformance.contract.registry import UnknownClause, clauses
 from conformance.mutants import all_mutants
 from conformance.mutants.base import around, editing, patching
-from conformance.mutants.trials import Verdicts, chosen
+from conformance.mutants.kill_trials import Verdicts, chosen
 from conformance.report.mutants import kill_matrix
-from conformance.runs import BoundStack
+from conformance.run.bound_stack import BoundStack
 from conformance.stacks import resolve
+from conformance.suite.pytest_run import UsageError
 
 #: The ways in which a stack is silently wrong that must never pass, as mutants.
 WRONG_WAYS = {
@@ -97,9 +97,9 @@ def test_a_defect_sits_around_the_callable_in_the_graph_or_in_torch() -> None:
 
 
 def test_a_defect_of_the_minifier_is_named_for_its_processes() -> None:
-    """What a mutant of the minifier patches, it patches in the processes of the stages, found by name there."""
+    """What a mutant of the minifier patches, it patches in the processes of the steps, found by name there."""
     mutant = all_mutants()["launcher_not_written"]
-    assert mutant.minifiable().patches == ("conformance.mutants.minifier:launcher_not_written.in_stages",)
+    assert mutant.minifiable().patches == ("conformance.mutants.in_minifier.minifier:launcher_not_written.in_steps",)
     assert resolve("aot_eager").minifiable().patches == ()
 
 

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from conformance.mutants import all_mutants
-from conformance.runs import BoundStack, ConformanceFailure
+from conformance.run.bound_stack import BoundStack
+from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -88,5 +89,5 @@ def test_a_wrong_fold_or_stride_is_caught(name: str) -> None:
     with pytest.raises(ConformanceFailure) as failure:
         case(BoundStack(mutant, "cpu", mutant.area))
 
-    assert failure.value.stage in ("call", "follow_up")
+    assert failure.value.phase in ("call", "follow_up")
     assert failure.value.discrepancies

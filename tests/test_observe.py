@@ -15,8 +15,8 @@ import pytest
 import torch
 from oracle_runs import calls_of, leaf, on, reported, wrapped
 
-from conformance.observe import observe
-from conformance.programs import Program, call
+from conformance.oracle.side import observe
+from conformance.program.programs import Program, call
 
 SEEN: dict[str, Any] = {"calls": [], "nested": {"last": None}}
 WEIGHT = torch.ones(3, requires_grad=True)
@@ -455,4 +455,4 @@ def test_an_observation_counts_its_own_seconds() -> None:
     observation = observe(Program(function=doubled), calls_of(lambda: (torch.ones(2),)), "cpu")
 
     assert set(observation.timings) == {"build", "observe", "eager"}
-    assert [(phase.name, phase.stage) for phase in observation.phases] == [("call 0", "call"), ("backward", "backward")]
+    assert [(phase.name, phase.kind) for phase in observation.phases] == [("call 0", "call"), ("backward", "backward")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.results import CaseResult, Results
+from conformance.results.result_file import CaseResult, Results
 
 pytest_plugins = ["pytester"]
 
@@ -18,7 +18,7 @@ FAILS = """
 
     def test_fails(stack):
         found = [Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")]
-        raise ConformanceFailure("differs from eager", stage="call", discrepancies=found)
+        raise ConformanceFailure("differs from eager", phase="call", discrepancies=found)
 
     def test_passes(stack, device):
         assert (stack.name, stack.device, device) == ("eager", "cpu", "cpu")
@@ -28,7 +28,7 @@ ENTRY = """
 case = "layout/test_some.py::{case}"
 device = "cpu"
 torch = ">=2.9"
-stage = "call"
+phase = "call"
 observables = ["outputs[0].stride"]
 reason = "Strides are not kept."
 link = "https://example.org/1"

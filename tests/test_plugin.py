@@ -94,7 +94,7 @@ def ledger(path: Path, case: str, observable: str) -> str:
 case = "aot_autograd/test_some.py::{case}"
 device = "*"
 torch = ">=2.9"
-stage = "call"
+phase = "call"
 observables = ["{observable}"]
 reason = "Wrong on purpose."
 link = "https://example.org/1"

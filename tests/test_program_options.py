@@ -13,9 +13,12 @@ import pytest
 import torch
 
 from conformance import tensors
-from conformance.programs import Program, ProgramError
-from conformance.runs import BoundStack, ConformanceFailure, Run
-from conformance.script import ScriptError, script
+from conformance.probes import CutBefore, ExportedBy, Within
+from conformance.program.programs import Program, ProgramError
+from conformance.run.bound_stack import BoundStack
+from conformance.run.run import Run
+from conformance.run.script import ScriptError, script
+from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
 
 TWO = tensors((2,), device="cpu", requires_grad=True)
@@ -74,12 +77,12 @@ def run(stack: str, program: Any, **options: Any) -> Run:
 @pytest.mark.parametrize("exporter", ["torch.export.export", "torch._dynamo.export"])
 def test_the_stack_is_handed_the_exported_graph(exporter: str) -> None:
     """Eager runs the module itself and the stack what the exporter made of it."""
-    run("aot_eager", Double, export=exporter).assert_matches_eager()
+    run("aot_eager", Double, probes=(ExportedBy(exporter),)).assert_matches_eager()
 
 
 def test_an_export_that_computes_something_else_is_seen() -> None:
     """The exported graph is compared with the module, not with itself; without the export nothing differs."""
-    found = run("aot_eager", OtherWhenExported, export="torch.export.export")
+    found = run("aot_eager", OtherWhenExported, probes=(ExportedBy("torch.export.export"),))
 
     with pytest.raises(ConformanceFailure, match=r"outputs\[0\].value"):
         found.assert_matches_eager()
@@ -89,26 +92,29 @@ def test_an_export_that_computes_something_else_is_seen() -> None:
 
 def test_front_end_graphs_are_of_the_exported_program() -> None:
     """What is shown as the forward graph is what became of the exported graph."""
-    assert "aten.mul(in0, 3)" in run("aot_eager", OtherWhenExported, export="torch.export.export").forward.text
+    assert (
+        "aten.mul(in0, 3)"
+        in run("aot_eager", OtherWhenExported, probes=(ExportedBy("torch.export.export"),)).forward.text
+    )
     assert "aten.mul(in0, 2)" in run("aot_eager", OtherWhenExported).forward.text
 
 
 def test_unknown_exporter() -> None:
     """An exporter that does not exist is told with those that do."""
-    with pytest.raises(ProgramError, match=r"export is one of torch\.export\.export, .*, not 'onnx'"):
-        Program(double, export="onnx")
+    with pytest.raises(ProgramError, match=r"a program is exported by torch\.export\.export, .*, not 'onnx'"):
+        ExportedBy("onnx")
 
 
 def test_a_function_is_no_module_to_export() -> None:
     """torch.export takes modules: the message says so."""
-    found = run("aot_eager", double, export="torch.export.export")
+    found = run("aot_eager", double, probes=(ExportedBy("torch.export.export"),))
 
     assert "torch.export exports a module, not function" in found.error.text
 
 
 def test_a_cut_graph_is_compiled_as_two() -> None:
     """The backend is handed the pieces, and the whole does what eager does."""
-    found = run("aot_eager", sine_of_double, cut_before="sin")
+    found = run("aot_eager", sine_of_double, probes=(CutBefore("sin"),))
 
     found.assert_matches_eager()
     found.assert_compiled(graphs=2)
@@ -117,18 +123,18 @@ def test_a_cut_graph_is_compiled_as_two() -> None:
 
 def test_cutting_does_not_write_to_the_caller() -> None:
     """Pieces run once on copies to see what they return: a write to the input happens once."""
-    run("aot_eager", write_and_double, cut_before="mul", inference=True).assert_matches_eager()
+    run("aot_eager", write_and_double, probes=(CutBefore("mul"),), inference=True).assert_matches_eager()
 
 
 def test_an_operator_that_is_not_there_cuts_nothing() -> None:
     """A graph without the operator is one piece."""
-    run("aot_eager", sine_of_double, cut_before="cos").assert_compiled(graphs=1)
+    run("aot_eager", sine_of_double, probes=(CutBefore("cos"),)).assert_compiled(graphs=1)
 
 
 def test_each_side_has_its_own_context() -> None:
     """What a program needs around it is entered and left for each side alone."""
     ENTERED.clear()
-    found = run("aot_eager", double, within=recorded)
+    found = run("aot_eager", double, probes=(Within(recorded),))
     assert ENTERED == ["in", "out"] * 2
 
     assert "aten.mul" in found.forward.text
@@ -171,7 +177,7 @@ def test_a_limit_has_a_message() -> None:
 
 def test_a_script_exports_and_enters(tmp_path: Path) -> None:
     """A stand-alone script exports what the case exported, inside the context that the case was in."""
-    found = run("aot_eager", OtherWhenExported, export="torch.export.export", within=recorded)
+    found = run("aot_eager", OtherWhenExported, probes=(ExportedBy("torch.export.export"), Within(recorded)))
     file = tmp_path / "alone.py"
     file.write_text(script(found, title="exported"), encoding="utf-8")
 
@@ -205,4 +211,4 @@ def test_a_script_sees_leaves_behind_the_arguments(tmp_path: Path) -> None:
 def test_no_script_of_a_cut_graph() -> None:
     """A script has torch and the stack only, and neither cuts graphs."""
     with pytest.raises(ScriptError, match="graphs are cut before sin"):
-        script(run("aot_eager", sine_of_double, cut_before="sin"), title="cut")
+        script(run("aot_eager", sine_of_double, probes=(CutBefore("sin"),)), title="cut")

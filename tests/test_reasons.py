@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.reasons import canonical_break, canonical_recompile
+from conformance.capture.recompile_reasons import canonical_break, canonical_recompile
 
 SOURCE = "                  # def f(x, y): return x + y  # ork/case.py:7 in f"
 BREAK = "Call to `torch._dynamo.graph_break()`"

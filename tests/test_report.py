@@ -10,10 +10,12 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
+from conformance.contract.failure import Discrepancy
+from conformance.contract.ladder import rungs
 from conformance.report import comparison, html_report, markdown_summary, terminal_table
 from conformance.report.tables import labels, lines, percent, rows, short
-from conformance.result_sets import diff
-from conformance.results import CaseResult, Count, Discrepancy, Results, rungs
+from conformance.results.result_file import CaseResult, Count, Results
+from conformance.results.result_sets import diff
 
 STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
 VALUE = Discrepancy("value", "arguments[0]", "tensor([1.])", "tensor([2.])")

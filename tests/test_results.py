@@ -9,8 +9,9 @@ from importlib import resources
 import jsonschema
 import pytest
 
-from conformance.result_sets import diff, merge
-from conformance.results import OUTCOMES, CaseResult, Discrepancy, Results, ResultsError
+from conformance.contract.failure import Discrepancy
+from conformance.results.result_file import OUTCOMES, CaseResult, Results, ResultsError
+from conformance.results.result_sets import diff, merge
 
 STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
 ENVIRONMENT = {"torch": "2.13.0", "triton": None, "python": "3.11.7", "platform": "Linux", "gpus": [], "compiler": None}
@@ -64,13 +65,13 @@ def test_a_file_is_read_as_it_was_written(tmp_path):
 def test_the_file_fits_its_schema(tmp_path):
     every = [result(f"layout/test_a.py::test_{name}", name, discrepancies=[STRIDE]) for name in OUTCOMES]
     run(*every).write(tmp_path / "results.json")
-    schema = json.loads((resources.files("conformance") / "results.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((resources.files("conformance.results") / "results.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(json.loads((tmp_path / "results.json").read_text(encoding="utf-8")), schema)
 
 
 def test_the_schema_refuses_another_outcome():
-    schema = json.loads((resources.files("conformance") / "results.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((resources.files("conformance.results") / "results.schema.json").read_text(encoding="utf-8"))
     with pytest.raises(jsonschema.ValidationError, match="'skipped' is not one of"):
         jsonschema.validate(run(result(outcome="skipped")).to_json(), schema)
 

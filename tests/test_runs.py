@@ -15,8 +15,9 @@ import torch._functorch.config
 from torch._inductor import cpu_vec_isa
 
 from conformance import tensors
-from conformance.capture import Recorder
-from conformance.runs import BoundStack, ConformanceFailure
+from conformance.capture.recorder import Recorder
+from conformance.run.bound_stack import BoundStack
+from conformance.run.texts import ConformanceFailure
 from conformance.stacks import builtin, resolve
 
 TWO = tensors((2,), device="cpu", requires_grad=True)

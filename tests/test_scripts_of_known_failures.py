@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from conformance import ledger
-from conformance.ledger import Entry, Signature
+from conformance.results import ledger
+from conformance.results.ledger import Entry, Signature
 
 ROOT = Path(__file__).parents[1]
 FOLDER = "known_failures/scripts/"

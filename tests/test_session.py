@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 import torch
 
-from conformance import devices, ledger
-from conformance.expect import ExpectationMismatch
-from conformance.folder import ResultFolder, script_name
-from conformance.results import Discrepancy, Results
-from conformance.runs import ConformanceFailure
-from conformance.session import (
+from conformance.canonical.expect import ExpectationMismatch
+from conformance.contract.failure import Discrepancy
+from conformance.program import devices
+from conformance.results import ledger
+from conformance.results.result_file import Results
+from conformance.run.texts import ConformanceFailure
+from conformance.stacks import resolve
+from conformance.suite.outcome import CRASH, Failure, result, told, verdict
+from conformance.suite.plan import (
     DeviceRequired,
     KnownFailures,
     Session,
@@ -27,8 +30,7 @@ from conformance.session import (
     root_of,
     shard_of,
 )
-from conformance.stacks import resolve
-from conformance.verdict import CRASH, Failure, result, told, verdict
+from conformance.suite.results_folder import ResultFolder, script_name
 
 EAGER = Target("eager", "cpu")
 CASE = "layout/test_x.py::test_y"
@@ -48,7 +50,7 @@ def entry(**stated: Any) -> ledger.Entry:
         "case": CASE,
         "device": "*",
         "torch": ">=2.9",
-        "stage": "call",
+        "phase": "call",
         "reason": "Wrong.",
         "link": "https://e.x/1",
     }
@@ -57,7 +59,7 @@ def entry(**stated: Any) -> ledger.Entry:
 
 def write_ledger(path: Path, case: str = CASE, times: int = 1) -> str:
     text = (
-        f'[[failure]]\ncase = "{case}"\ndevice = "*"\ntorch = ">=2.9"\nstage = "call"\n'
+        f'[[failure]]\ncase = "{case}"\ndevice = "*"\ntorch = ">=2.9"\nphase = "call"\n'
         'observables = ["outputs[0].stride"]\nreason = "Wrong."\nlink = "https://e.x/1"\n\n'
     )
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -292,16 +294,16 @@ def test_a_fault_of_the_suite_is_no_failure_of_the_stack() -> None:
 
 
 def test_failures_in_the_terms_of_a_ledger() -> None:
-    """Each kind of failed assertion has a stage, and observables or an exception."""
-    broken = Failure.of(ConformanceFailure("differs", stage="backward", discrepancies=[STRIDE]))
-    raised = Failure.of(ConformanceFailure("raises", stage="call", exception="RuntimeError"))
+    """Each kind of failed assertion has a phase, and observables or an exception."""
+    broken = Failure.of(ConformanceFailure("differs", phase="backward", discrepancies=[STRIDE]))
+    raised = Failure.of(ConformanceFailure("raises", phase="call", exception="RuntimeError"))
     mismatch = Failure.of(ExpectationMismatch("differs", subject="forward graph", expected="a\n", actual="b"))
 
-    assert (broken.stage, broken.observables, broken.exception) == ("backward", {"outputs[0].stride"}, None)
+    assert (broken.phase, broken.observables, broken.exception) == ("backward", {"outputs[0].stride"}, None)
     assert raised.exception == "RuntimeError"
-    assert (mismatch.stage, mismatch.observables) == ("expectation", {"expectation"})
+    assert (mismatch.phase, mismatch.observables) == ("expectation", {"expectation"})
     assert mismatch.discrepancies == (Discrepancy("expectation", "forward graph", "a\n", "b"),)
-    for plain in (AssertionError("1 == 2"), ConformanceFailure("no graph", stage="expectation")):
+    for plain in (AssertionError("1 == 2"), ConformanceFailure("no graph", phase="expectation")):
         assert Failure.of(plain).observables == {"assertion"}
 
 
@@ -375,7 +377,7 @@ def test_script_names_are_file_names() -> None:
 
 def test_ledger_of_another_configuration(tmp_path: Path) -> None:
     """What a stack shares with another one is listed once; what its own ledger says of a case comes first."""
-    entry = '[[failure]]\ncase = "{}"\ndevice = "*"\ntorch = ">=2.9"\nstage = "call"\n'
+    entry = '[[failure]]\ncase = "{}"\ndevice = "*"\ntorch = ">=2.9"\nphase = "call"\n'
     entry += 'observables = ["outputs[0].stride"]\nreason = "{}"\nlink = "https://example.org"\n'
     ledgers = tmp_path / "known_failures"
     ledgers.mkdir()

@@ -2,7 +2,7 @@
 
 import torch
 
-from conformance import clause, needs, tensors
+from conformance import clause, needs, probes, tensors
 
 
 class CallsPrivateForward(torch.nn.Module):
@@ -50,7 +50,9 @@ def parameter_and_tensor(device):
 @clause("aot_autograd.export.compiles")
 def test_private_forward_by_dynamo(stack, device):
     """A convolution whose private forward is called is exported by Dynamo, compiled, and does what the module does."""
-    run = stack.run(CallsPrivateForward, tensors((3, 10, 10), device=device), export="torch._dynamo.export")
+    run = stack.run(
+        CallsPrivateForward, tensors((3, 10, 10), device=device), probes=(probes.ExportedBy("torch._dynamo.export"),)
+    )
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
@@ -66,7 +68,9 @@ return (conv2d,)
 @clause("aot_autograd.export.compiles")
 def test_private_forward_by_torch_export(stack, device):
     """A convolution whose private forward is called is exported, compiled, and does what the module does."""
-    run = stack.run(CallsPrivateForward, tensors((3, 10, 10), device=device), export="torch.export.export")
+    run = stack.run(
+        CallsPrivateForward, tensors((3, 10, 10), device=device), probes=(probes.ExportedBy("torch.export.export"),)
+    )
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
@@ -83,7 +87,7 @@ return (conv2d,)
 @clause("aot_autograd.export.mutates")
 def test_argument_is_mutated_by_dynamo(stack, device):
     """A leaf that is an argument is mutated by the compiled graph that Dynamo exported."""
-    run = stack.run(AddsToItsArgument, parameter_and_tensor, export="torch._dynamo.export")
+    run = stack.run(AddsToItsArgument, parameter_and_tensor, probes=(probes.ExportedBy("torch._dynamo.export"),))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
@@ -108,7 +112,7 @@ return (in1,)
 @clause("aot_autograd.export.mutates")
 def test_argument_is_mutated_by_torch_export(stack, device):
     """A leaf that is an argument is mutated by the compiled graph of an exported program."""
-    run = stack.run(AddsToItsArgument, parameter_and_tensor, export="torch.export.export")
+    run = stack.run(AddsToItsArgument, parameter_and_tensor, probes=(probes.ExportedBy("torch.export.export"),))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
@@ -136,7 +140,9 @@ return (in1,)
 @clause("aot_autograd.export.mutates")
 def test_parameter_is_mutated_by_dynamo(stack, device):
     """A parameter of the module is mutated by the compiled graph that Dynamo exported."""
-    run = stack.run(AddsToItsParameter, tensors((4,), device=device), export="torch._dynamo.export")
+    run = stack.run(
+        AddsToItsParameter, tensors((4,), device=device), probes=(probes.ExportedBy("torch._dynamo.export"),)
+    )
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
@@ -153,7 +159,9 @@ return (in0,)
 @clause("aot_autograd.export.mutates")
 def test_parameter_is_mutated_by_torch_export(stack, device):
     """A parameter of the module is mutated by the compiled graph of an exported program."""
-    run = stack.run(AddsToItsParameter, tensors((4,), device=device), export="torch.export.export")
+    run = stack.run(
+        AddsToItsParameter, tensors((4,), device=device), probes=(probes.ExportedBy("torch.export.export"),)
+    )
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)

@@ -2,7 +2,9 @@
 
 import torch
 
-from conformance import clause, tensors
+from conformance import clause, probes, tensors
+
+EXPORT = probes.JointExport()
 
 
 class Layer(torch.nn.Module):
@@ -17,11 +19,11 @@ class Layer(torch.nn.Module):
 @clause("aot_autograd.joint_export.on_dynamo_graph")
 def test_exported_without_joint_tracing(stack, device):
     """What the simple export makes of a captured linear layer compiles, and computes what the layer computes."""
-    run = stack.run(Layer, tensors((3, 4, 5), device=device), joint_export=True)
+    run = stack.run(Layer, tensors((3, 4, 5), device=device), probes=(EXPORT,))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.exported.expect(
+    run.seen_by(EXPORT).expect(
         """\
 in0: f32[7, 5]
 in1: f32[7]
@@ -35,7 +37,7 @@ return (view_1,)
         until="2.14",
     )
     # Later releases fold the batch dimensions of a linear layer by another view.
-    run.exported.expect(
+    run.seen_by(EXPORT).expect(
         """\
 in0: f32[7, 5]
 in1: f32[7]

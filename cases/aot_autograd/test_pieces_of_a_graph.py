@@ -4,7 +4,7 @@ import contextlib
 
 import torch
 
-from conformance import Program, clause, needs, tensors
+from conformance import Program, clause, needs, probes, tensors
 
 
 def twice_or_two(x):
@@ -29,7 +29,7 @@ def multiply_in_place(x):
     return (b.mul_(c),)
 
 
-IN_PIECES = Program(multiply_in_place, cut_before="mul_", within=operator_registered)
+IN_PIECES = Program(multiply_in_place, probes=(probes.CutBefore("mul_"), probes.Within(operator_registered)))
 
 
 @needs("recompiles")

@@ -3,7 +3,9 @@
 import torch
 import torch.nn.functional as F
 
-from conformance import clause, needs, tensors
+from conformance import clause, needs, probes, tensors
+
+MARKS, PROFILER = probes.BackwardMarks(), probes.Profiler()
 
 
 class Block(torch.nn.Module):
@@ -130,11 +132,11 @@ number | operator | source | source of the forward
 @clause("aot_autograd.sequence_numbers.marks_removed")
 def test_backward_leaves_no_marks(stack, device):
     """The marks by which tracing knows the backward function that runs are gone when a backward is over."""
-    run = stack.run(split_in_three, tensors((32,), device=device, requires_grad=True), marked=True)
+    run = stack.run(split_in_three, tensors((32,), device=device, requires_grad=True), probes=(MARKS,))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.marks.expect("""\
+    run.seen_by(MARKS).expect("""\
 in the backward: grad_fn_seq_nr, in_grad_fn
 after it: (no mark)
 """)
@@ -145,11 +147,11 @@ after it: (no mark)
 def test_profile_of_a_differentiable_backward(stack, device):
     """Under the profiler a backward with create_graph shows thirteen numbers: twelve operations and the whole."""
     inputs = tensors((2, 16, 4, 4), (2, 16, 2), device=device)
-    run = stack.run(Network, inputs, backward=differentiable, profiled=True)
+    run = stack.run(Network, inputs, backward=differentiable, probes=(PROFILER,))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.profile.expect(
+    run.seen_by(PROFILER).expect(
         """\
 0 | Convolution
 1 | NativeBatchNormLegit
@@ -168,7 +170,7 @@ def test_profile_of_a_differentiable_backward(stack, device):
         until="2.14",
     )
     # Later releases fold the batch dimensions of a linear layer by another view.
-    run.profile.expect(
+    run.seen_by(PROFILER).expect(
         """\
 0 | Convolution
 1 | NativeBatchNormLegit

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from conformance import Program, call, clause, needs
+from conformance import Program, call, clause, needs, probes
 
 DISCARDING = {"inductor.freezing": True, "inductor.freezing_discard_parameters": True}
 
@@ -109,7 +109,9 @@ def test_eager_module_raises_after_discarding(stack, device):
 @clause("freezing.parameters.freed")
 def test_folded_parameter_is_freed(stack, device):
     """Nothing keeps a parameter alive that was folded into another constant and discarded."""
-    program = Program(make=adding_a_parameter, inference=True, after=is_alive, watched=False, config=DISCARDING)
+    program = Program(
+        make=adding_a_parameter, inference=True, after=is_alive, probes=(probes.Unwatched(),), config=DISCARDING
+    )
     run = stack.run(program, row)
 
     run.assert_matches_eager(

@@ -1,4 +1,4 @@
-"""A stage that crashes or hangs: it is named, ends within its time, and what was written before it remains."""
+"""A step that crashes or hangs: it is named, ends within its time, and what was written before it remains."""
 
 import torch
 

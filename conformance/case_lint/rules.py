@@ -138,7 +138,7 @@ def private_torch(file: CaseFile) -> Iterator[tuple[int, str]]:
     used |= {(node.lineno, dotted(node)) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute)}
     for line, name in sorted(used):
         if name in PRIVATE_TORCH:
-            yield line, f"{name} is private: let a stack or conformance/capture.py do it"
+            yield line, f"{name} is private: let a stack or conformance/capture/ do it"
 
 
 def reasoned_skip(file: CaseFile) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ shrinking needs. `trials.py` runs one on a stack and says how it differs; `campa
 from __future__ import annotations
 
 from conformance.generate.kept import kept, kept_programs
+from conformance.generate.one_program import assert_as_eager
 from conformance.generate.sketch import Sketch, sketches, source
-from conformance.generate.trials import assert_as_eager
 
 __all__ = ["Sketch", "assert_as_eager", "kept", "kept_programs", "sketches", "source"]

@@ -18,13 +18,14 @@ from typing import Any
 
 import torch
 
-from conformance import ledger
-from conformance.catalog import cases_root
-from conformance.folder import ResultFolder
+from conformance.contract.catalog import cases_root
+from conformance.contract.failure import Discrepancy
 from conformance.generate.findings import CASE, Found
-from conformance.results import CaseResult, Discrepancy
-from conformance.session import Target
+from conformance.results import ledger
+from conformance.results.result_file import CaseResult
 from conformance.stacks import resolve
+from conformance.suite.plan import Target
+from conformance.suite.results_folder import ResultFolder
 
 #: Seconds that one program may take before its worker is taken for hung.
 HANG = 120.0

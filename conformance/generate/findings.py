@@ -6,13 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.check import load, program_of
-from conformance.folder import script_name
-from conformance.results import CaseResult, Discrepancy
-from conformance.runs import Run
-from conformance.script import script
-from conformance.session import Target
+from conformance.contract.failure import Discrepancy
+from conformance.results.result_file import CaseResult
+from conformance.run.check import load, program_of
+from conformance.run.run import Run
+from conformance.run.script import script
 from conformance.stacks import Stack
+from conformance.suite.plan import Target
+from conformance.suite.results_folder import script_name
 
 #: Findings are told as cases of this file, which no one wrote.
 CASE = "generated/explore::"

@@ -12,10 +12,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from conformance.catalog import cases_root
-from conformance.check import load, program_of
+from conformance.contract.catalog import cases_root
 from conformance.generate.sketch import Sketch, sketches, source
-from conformance.programs import Program
+from conformance.program.programs import Program
+from conformance.run.check import load, program_of
 
 #: How many programs are drawn to keep a few.
 DRAWN = 4000

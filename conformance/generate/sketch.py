@@ -11,15 +11,7 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
-from conformance.generate.statements import (
-    DTYPES,
-    FOLLOW_UPS,
-    LAYOUTS,
-    REGIONS,
-    SCALED,
-    STATEMENTS,
-    VALUES,
-)
+from conformance.generate.statements import DTYPES, FOLLOW_UPS, LAYOUTS, REGIONS, SCALED, STATEMENTS, VALUES
 
 LARGEST = 200
 BUFFER = 16

@@ -16,8 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from conformance.generate.one_program import Trial, try_program
 from conformance.generate.sketch import Sketch, sketches, source
-from conformance.generate.trials import Trial, try_program
 
 #: Programs between two looks at what other workers have found.
 ROUND = 100

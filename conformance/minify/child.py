@@ -18,11 +18,11 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from conformance.exceptions import innermost
+from conformance.canonical.exceptions import innermost
 
 RECORD = "CONFORMANCE_MINIFY_RECORD"
 FAULT = "CONFORMANCE_MINIFY_FAULT"
-#: Set to anything, every stage gets a fresh interpreter: where it fails alike, no fork is to blame.
+#: Set to anything, every step gets a fresh interpreter: where it fails alike, no fork is to blame.
 FRESH = "CONFORMANCE_MINIFY_FRESH"
 MODULES = (
     "torch",

@@ -30,7 +30,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-# What somebody is debugging just now must not reach the stages.
+# What somebody is debugging just now must not reach the steps.
 DROPPED = ("TORCHDYNAMO_", "TORCH_LOGS", "TORCH_TRACE", "TORCH_COMPILE_DEBUG", "DUMP_AOTI_MINIFIER", "PYTEST_")
 
 

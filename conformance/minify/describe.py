@@ -14,7 +14,7 @@ import torch
 from torch import fx
 from torch.overrides import TorchFunctionMode
 
-from conformance.graphs import Graph
+from conformance.canonical.graphs import Graph
 
 
 def describe(script: str) -> dict[str, str]:

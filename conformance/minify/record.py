@@ -1,4 +1,4 @@
-"""The record of one run of the minifier: what each stage did, and whether that is what a stack owes its user."""
+"""The record of one run of the minifier: what each step did, and whether that is what a stack owes its user."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conformance.expect import Expectable
+from conformance.canonical.expect import Expectable
+from conformance.contract.failure import CaseFailure, Discrepancy
 from conformance.minify.scripts import operations
-from conformance.results import Discrepancy
 
-STAGES = ("program", "launcher", "repro")
+STEPS = ("program", "launcher", "repro")
 LONGEST_OUTPUT = 6000
 
 
@@ -54,8 +54,8 @@ def _crash_site(output: str) -> str:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """What one stage did."""
+class Step:
+    """What one step did."""
 
     name: str
     status: int
@@ -84,16 +84,15 @@ class Stage:
         return f"failed with {self.reason.type}" if self.reason else f"failed with status {self.status}"
 
 
-class MinifierFailure(AssertionError):
-    """A stage of the minifier did not do what it must."""
+class MinifierFailure(CaseFailure):
+    """A step of the minifier did not do what it must: the discrepancy says what, whatever a script raised."""
 
-    def __init__(self, stage: str, observable: str, expected: str, actual: str, output: str = "") -> None:
-        self.stage = stage
-        self.exception: str | None = None  # what went wrong is in the discrepancies, whatever a script raised
-        self.discrepancies = [Discrepancy(observable, stage, expected, actual)]
+    def __init__(self, step: str, observable: str, expected: str, actual: str, output: str = "") -> None:
         tail = output.strip()[-LONGEST_OUTPUT:]
         super().__init__(
-            f"{stage}: expected {expected}, got {actual}" + (f"\n\noutput of {stage}:\n{tail}" if tail else "")
+            f"{step}: expected {expected}, got {actual}" + (f"\n\noutput of {step}:\n{tail}" if tail else ""),
+            phase=step,
+            discrepancies=[Discrepancy(observable, step, expected, actual)],
         )
 
 
@@ -101,35 +100,35 @@ class MinifierFailure(AssertionError):
 class MinifierRun:
     """Program, launcher and repro, each run in a process of its own."""
 
-    stages: Mapping[str, Stage]
+    steps: Mapping[str, Step]
     scripts: Mapping[str, str] = field(default_factory=dict)
     graph: str = ""
     input_lines: str = ""
     launcher_graph: str = ""
 
-    def stage(self, name: str) -> Stage:
-        """A stage that was reached."""
-        if name not in self.stages:
+    def step(self, name: str) -> Step:
+        """A step that was reached."""
+        if name not in self.steps:
             missing = "minifier_launcher.py" if name == "launcher" else "repro.py"
-            before = self.stages[STAGES[STAGES.index(name) - 1]] if STAGES.index(name) <= len(self.stages) else None
+            before = self.steps[STEPS[STEPS.index(name) - 1]] if STEPS.index(name) <= len(self.steps) else None
             raise MinifierFailure(
                 before.name if before else "program",
                 "side_effect",
-                f"the {before.name if before else 'program'} stage to write {missing}",
+                f"the {before.name if before else 'program'} step to write {missing}",
                 f"nothing ({_ending(before) if before else 'not reached'})",
                 before.output if before else "",
             )
-        return self.stages[name]
+        return self.steps[name]
 
     @property
     def cpu_seconds(self) -> float:
-        """What all stages cost."""
-        return sum(stage.cpu_seconds for stage in self.stages.values())
+        """What all steps cost."""
+        return sum(step.cpu_seconds for step in self.steps.values())
 
     @property
     def outcome(self) -> Expectable:
-        """One line a stage: how it ended."""
-        return Expectable("outcome", "\n".join(f"{name}: {stage.ending}" for name, stage in self.stages.items()))
+        """One line a step: how it ended."""
+        return Expectable("outcome", "\n".join(f"{name}: {step.ending}" for name, step in self.steps.items()))
 
     @property
     def repro(self) -> Expectable:
@@ -149,10 +148,10 @@ class MinifierRun:
     def assert_minified(self) -> None:
         """The program failed, the launcher made its graph smaller, and the repro fails for the same reason."""
         program = self._failed("program")
-        launcher = self.stage("launcher")
+        launcher = self.step("launcher")
         if launcher.crashed or launcher.status != 0:
             raise MinifierFailure("launcher", "exception", "to pass", _ending(launcher), launcher.output)
-        self.stage("repro")
+        self.step("repro")
         before, after = (operations(self.scripts[name]) for name in ("launcher", "repro"))
         if after > before or (after == before and before > 1):
             expected = f"fewer operators than the {before} of the program"
@@ -163,22 +162,22 @@ class MinifierRun:
 
     def assert_no_repro(self) -> None:
         """The program passed and nothing was dumped."""
-        program = self.stage("program")
+        program = self.step("program")
         if program.crashed or program.status != 0:
             raise MinifierFailure("program", "exception", "to pass", _ending(program), program.output)
-        if "launcher" in self.stages or program.files:
+        if "launcher" in self.steps or program.files:
             written = ", ".join(program.files) or "minifier_launcher.py"
             raise MinifierFailure("program", "side_effect", "nothing dumped", written, program.output)
 
-    def _failed(self, name: str) -> Stage:
-        """A stage whose script has to fail, and to fail by an exception."""
-        stage = self.stage(name)
-        if stage.crashed or stage.reason is None:
-            raise MinifierFailure(name, "exception", "an exception", _ending(stage), stage.output)
-        return stage
+    def _failed(self, name: str) -> Step:
+        """A step whose script has to fail, and to fail by an exception."""
+        step = self.step(name)
+        if step.crashed or step.reason is None:
+            raise MinifierFailure(name, "exception", "an exception", _ending(step), step.output)
+        return step
 
 
-def _ending(stage: Stage) -> str:
-    if stage.reason and not stage.crashed:
-        return f"failed with {stage.reason}"
-    return stage.ending + (_crash_site(stage.output) if stage.status < 0 else "")
+def _ending(step: Step) -> str:
+    if step.reason and not step.crashed:
+        return f"failed with {step.reason}"
+    return step.ending + (_crash_site(step.output) if step.status < 0 else "")

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.sources import ScriptError, source_of
+from conformance.program.sources import ScriptError, source_of
 
 AFTER = ("dynamo", "aot", "aot_inductor")
 
 
 @dataclass(frozen=True)
 class Script:
-    """What the first stage runs."""
+    """What the first step runs."""
 
     program: Callable[..., Any]
     calls: Callable[[str], Any]

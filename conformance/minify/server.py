@@ -1,4 +1,4 @@
-"""The fork server: one process with torch imported, from which every stage is forked as a process of its own.
+"""The fork server: one process with torch imported, from which every step is forked as a process of its own.
 
 It ends when its standard input is closed, so also when the process that started it is killed; with it end all
 children, and its folder is removed.
@@ -183,7 +183,7 @@ class Server:
         running.connection.close()
 
     def kill_orphans(self) -> None:
-        """End processes whose parent, a child of ours, is gone: nothing may outlive its stage."""
+        """End processes whose parent, a child of ours, is gone: nothing may outlive its step."""
         with contextlib.suppress(OSError):
             pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
             for pid in set(map(int, pids)) - set(self.running):
@@ -210,13 +210,13 @@ def complain(text: str) -> None:
 
 
 def main() -> None:
-    """Import what stages need, make sure that forking is safe, and serve."""
+    """Import what steps need, make sure that forking is safe, and serve."""
     server = Server()
     try:
         child.import_torch()
         threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
         if threads != 1:
-            complain(f"{threads} threads after importing torch: forked stages may hang")
+            complain(f"{threads} threads after importing torch: forked steps may hang")
     except BaseException:
         server.close()
         raise

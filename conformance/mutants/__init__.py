@@ -7,11 +7,11 @@ how it is written (`conformance.mutants.base`):
 - `editing`: a function of the Dynamo graph changes it before the stack's backend compiles it;
 - `patching`: a generator, used as a context manager, is in force while the program is compiled and run (a guard left
   out, a pass of inductor that computes with the wrong epsilon);
-- `in_stages`: a function patches torch in each process that the minifier's cases start, before its script is run.
+- `in_steps`: a function patches torch in each process that the minifier's cases start, before its script is run.
 
-The docstring is the defect in one sentence. Each module is a layer at which real bugs live. ``conformance run --stack
-conformance.mutants.calls:outputs_cloned`` runs the suite on one; ``conformance mutants`` runs each on the cases of its
-clause, and the rest of the area where those miss it.
+The docstring is the defect in one sentence. Each package is a layer at which real bugs live. One mutant is a stack like
+any other: ``conformance run --stack conformance.mutants.around_call.arguments_and_outputs:outputs_cloned``.
+``conformance mutants`` runs each on the cases of its clause, and on the rest of the area where those miss it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ from conformance.mutants.base import MutantStack
 
 __all__ = ["MutantStack", "all_mutants"]
 
-#: The modules of this package that hold the machinery and no mutants.
-MACHINERY = ("base", "wrappers", "trials", "marks")
+#: The places where a defect can sit, each a package of its own, in the order in which data passes them.
+PLACES = ("around_call", "in_dynamo", "in_aot_autograd", "in_inductor", "in_minifier")
 
 
 def all_mutants() -> Mapping[str, MutantStack]:
     """Every mutant by name, in the order of the modules."""
     found: dict[str, MutantStack] = {}
-    for module in pkgutil.iter_modules(__path__):
-        if module.name in MACHINERY:
-            continue
-        for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
+    places = [importlib.import_module(f"{__name__}.{place}") for place in PLACES]
+    for module in (one for place in places for one in pkgutil.iter_modules(place.__path__, f"{place.__name__}.")):
+        for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, MutantStack):
                 if value.name in found:
                     raise ValueError(f"two mutants are called {value.name!r}")

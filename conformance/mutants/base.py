@@ -10,8 +10,8 @@ from typing import Any
 
 from torch import fx
 
-from conformance.capture import Recorder
-from conformance.contract import UnknownClause, clauses, nearest
+from conformance.capture.recorder import Recorder
+from conformance.contract.registry import UnknownClause, clauses, nearest
 from conformance.stacks import Stack, resolve
 from conformance.stacks.base import Minifiable
 
@@ -28,7 +28,7 @@ class MutantStack(Stack):
     defect: str = ""
     around: Callable[[Compiled], Compiled] | None = None
     patch: Callable[[], Any] | None = None
-    in_stages: Callable[[], None] | None = None
+    in_steps: Callable[[], None] | None = None
 
     @property
     def area(self) -> str:
@@ -47,7 +47,7 @@ class MutantStack(Stack):
         return self.patch() if self.patch is not None else None
 
     def minifiable(self) -> Minifiable:
-        patches = [f"{self.spec}.in_stages"] if self.in_stages is not None else []
+        patches = [f"{self.spec}.in_steps"] if self.in_steps is not None else []
         return replace(super().minifiable(), patches=tuple(patches))
 
     @contextmanager
@@ -94,9 +94,9 @@ def editing(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[fx.G
     return mutant
 
 
-def in_stages(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[], None]], MutantStack]:
+def in_steps(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[], None]], MutantStack]:
     """A mutant from a function that patches torch in each process of the minifier, where nothing is put back."""
-    return lambda defect: _mutant(defect, breaks, base, in_stages=defect)
+    return lambda defect: _mutant(defect, breaks, base, in_steps=defect)
 
 
 def replacing(owner: Any, name: str) -> Callable[[Callable[..., Any]], None]:

@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 
 import jinja2
 
-from conformance.contract import clauses
+from conformance.contract.ladder import rungs
+from conformance.contract.registry import clauses
 from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers, percent, rows, short
-from conformance.results import OUTCOMES, Results, rungs
+from conformance.results.result_file import OUTCOMES, Results
 
 # Outcomes behind which there is a program that can be debugged alone.
 ALONE = ("fail", "known_failure", "unexpected_pass")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from conformance.report.tables import ALL_AREAS, GROUPS, Line, labels, lines, numbers, percent, rows, short
-from conformance.results import Results
+from conformance.results.result_file import Results
 
 
 def markdown_summary(columns: Sequence[Results]) -> str:

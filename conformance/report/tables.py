@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from conformance.contract import AREAS
-from conformance.results import AS_EXPECTED, OUTCOMES, CaseResult, Count, Key, Results
+from conformance.contract.registry import AREAS
+from conformance.results.result_file import AS_EXPECTED, OUTCOMES, CaseResult, Count, Key, Results
 
 GROUPS = (
     ("pass", ("pass",)),

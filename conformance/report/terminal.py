@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers, percent, rows, why
-from conformance.result_sets import Difference
-from conformance.results import Count, Results
+from conformance.results.result_file import Count, Results
+from conformance.results.result_sets import Difference
 
 # A narrower terminal breaks the lines of the table; cells that are cut off would hide what they say.
 WIDTH = 120

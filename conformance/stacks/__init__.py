@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.contract import nearest
-from conformance.stacks.base import Stack, StackError
+from conformance.contract.registry import nearest
+from conformance.stacks.base import Stack
 from conformance.stacks.builtin import BUILTIN
+from conformance.stacks.config import StackError
 from conformance.stacks.external import from_backend_name, from_callable, from_toml, registered_backends
 
 __all__ = ["Stack", "StackError", "all_stacks", "resolve"]

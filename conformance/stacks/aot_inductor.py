@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from conformance.capture import Recorder
-from conformance.graphs import Graph
+from conformance.canonical.graphs import Graph
+from conformance.capture.recorder import Recorder
+from conformance.program.probe import Probe
 from conformance.stacks.base import Stack
 
 
@@ -26,7 +27,7 @@ class AotInductorStack(Stack):
         *,
         dynamic: bool | None = None,
         fullgraph: bool = False,
-        cut_before: str = "",
+        probes: Sequence[Probe] = (),
     ) -> Callable[..., Any]:
         loaded: list[Callable[..., Any]] = []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,34 +11,20 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from conformance.capture import Recorder, graph_caches_off, recording, recording_backend
-from conformance.compare import Tolerance
-from conformance.results import rungs
-from conformance.stacks.pieces import in_pieces
-from conformance.stacks.unlogged import logs_left_out
+from conformance.capture.backend import RecordingBackend
+from conformance.capture.lowered_graphs import graph_caches_off
+from conformance.capture.recorder import Recorder, recording
+from conformance.contract.ladder import rungs
+from conformance.oracle.compare_values import Tolerance
+from conformance.program.probe import Backend, Probe
+from conformance.stacks.config import BASE_CONFIG, patched, where_known
+from conformance.stacks.skipped_logging import logs_left_out
 
-#: Patched in every run: random numbers are eager's, and no measurement on a busy device decides what is compiled.
-BASE_CONFIG: Mapping[str, Any] = {"inductor.fallback_random": True, "inductor.shape_padding": False}
-#: Patched in every run on releases that have them: torch makes the first true where the environment has ``CI``, and the
-#: second has the C++ compiler write line numbers for profilers.
-WHERE_KNOWN: Mapping[str, Any] = {
-    "functorch.error_on_custom_op_aliasing": False,
-    "inductor.aot_inductor.enable_line_tables": False,
-}
 #: What a backend is taken to do until a TOML description says otherwise.
 ASSUMED = frozenset(
     {"compile", "training", "input_mutation", "module_state", "dynamic_shapes"}
     | {"recompiles", "overlap_guards", "graph_breaks"}
 )
-CONFIG_MODULES = {
-    "dynamo": "torch._dynamo.config",
-    "inductor": "torch._inductor.config",
-    "functorch": "torch._functorch.config",
-}
-
-
-class StackError(ValueError):
-    """A stack or configuration that does not exist; the message is one line that says what does."""
 
 
 @dataclass(frozen=True)
@@ -104,14 +90,20 @@ class Stack:
         *,
         dynamic: bool | None = None,
         fullgraph: bool = False,
-        cut_before: str = "",
+        probes: Sequence[Probe] = (),
     ) -> Callable[..., Any]:
         """What is called instead of ``program``; records into ``recorder`` while it compiles."""
         if self.backend is None:
             return program
-        backend: Callable[..., Any] = recording_backend(self.backend, recorder)
-        if cut_before:
-            backend = in_pieces(backend, cut_before)
+
+        def wrap(compiler: Backend) -> Backend:
+            for probe in probes:
+                compiler = probe.wrap_compiler(compiler, recorder.seen_by(probe))
+            return compiler
+
+        backend: Backend = RecordingBackend(self.backend, recorder, wrap)
+        for probe in probes:
+            backend = probe.wrap_backend(backend)
         options = dict(self.options) or None
         compiled: Callable[..., Any] = torch.compile(
             program, backend=backend, dynamic=dynamic, fullgraph=fullgraph, options=options
@@ -130,7 +122,7 @@ class Stack:
         with ExitStack() as stack:
             stack.enter_context(graph_caches_off())
             stack.enter_context(logs_left_out())
-            stack.enter_context(patched({**_where_known(), **BASE_CONFIG, **self.config, **config}))
+            stack.enter_context(patched({**where_known(), **BASE_CONFIG, **self.config, **config}))
             stack.enter_context(recording(recorder, lowered="lowered_graph" in self.capabilities))
             yield
 
@@ -141,38 +133,3 @@ class Stack:
     def session_setup(self) -> Mapping[str, str]:
         """Work shared by all workers, done once before they start; what it returns is put into their environment."""
         return {}
-
-
-@contextmanager
-def patched(config: Mapping[str, Any]) -> Iterator[None]:
-    """Patch "dynamo.x", "inductor.x", "functorch.x" and put them back; an unknown name is a `StackError`."""
-    with ExitStack() as stack:
-        for name, value in config.items():
-            module, key = _config(name)
-            if not _has(module, key):
-                raise StackError(f"torch {torch.__version__} has no config {name!r}")
-            stack.enter_context(module.patch({key: value}))
-        yield
-
-
-def _where_known() -> dict[str, Any]:
-    """`WHERE_KNOWN` as far as this release has it."""
-    return {name: value for name, value in WHERE_KNOWN.items() if _has(*_config(name))}
-
-
-def _config(name: str) -> tuple[Any, str]:
-    """The module of a config and its name there."""
-    prefix, _, key = name.partition(".")
-    if prefix not in CONFIG_MODULES or not key:
-        raise StackError(f"unknown config {name!r}: names start with {', '.join(CONFIG_MODULES)} and a dot")
-    return importlib.import_module(CONFIG_MODULES[prefix]), key
-
-
-def _has(module: Any, key: str) -> bool:
-    try:
-        value = module
-        for part in key.split("."):
-            value = getattr(value, part)
-    except AttributeError:
-        return False
-    return True

@@ -14,10 +14,10 @@ from torch._inductor import config as inductor_config
 from torch._inductor import cpu_vec_isa
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
-from conformance.capture import Recorder
+from conformance.capture.recorder import Recorder
 from conformance.stacks.aot_inductor import AotInductorStack
 from conformance.stacks.base import ASSUMED, Stack
-from conformance.stacks.linker import choose_linker, faster_linker
+from conformance.stacks.speedups.linker import choose_linker, faster_linker
 
 #: Every call fits where nothing is compiled; what is said about recompiles is not applicable there.
 EAGER = ASSUMED - {"compile", "graph_breaks"} | {"double_backward"}

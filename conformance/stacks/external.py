@@ -9,9 +9,11 @@ from typing import Any
 
 import torch._dynamo
 
-from conformance.compare import Tolerance
-from conformance.contract import CAPABILITIES, nearest
-from conformance.stacks.base import ASSUMED, Stack, StackError
+from conformance.contract.capabilities import CAPABILITIES
+from conformance.contract.registry import nearest
+from conformance.oracle.compare_values import Tolerance
+from conformance.stacks.base import ASSUMED, Stack
+from conformance.stacks.config import StackError
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,0 +1,1 @@
+"""Canonical text: graphs, operators, exceptions, and the inline expectations that compare it."""

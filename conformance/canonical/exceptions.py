@@ -1,0 +1,44 @@
+"""What each side raised, and when: the exception a caller can catch, through the errors that torch wraps it in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+
+def members_of(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and everything it wraps."""
+    pending, seen = [error], set()
+    while pending:
+        member = pending.pop()
+        if not isinstance(member, BaseException) or id(member) in seen:
+            continue
+        seen.add(id(member))
+        yield member
+        pending += [getattr(member, "inner_exception", None), member.__cause__, member.__context__]
+
+
+def innermost(error: BaseException) -> BaseException:
+    """The error under those in which Dynamo and the compilers behind it wrap what they raise."""
+    while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
+        error = inner
+    return error
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, in one line; empty where it says nothing."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
+def innermost_message(error: BaseException) -> str:
+    """Type and first line of the error that torch's own errors wrap, in canonical words."""
+    members = [member for member in members_of(error) if not type(member).__module__.startswith("torch.")]
+    inner = members[-1] if members else error
+    return f"{type(inner).__name__}: {canonical_message(first_line(inner))}"
+
+
+def canonical_message(text: str) -> str:
+    """The text as every release and device words it: operators by name, not by node, and tensors without a device."""
+    text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
+    text = text.replace("set_detect_anomaly(True, check_nan=False)", "set_detect_anomaly(True)")
+    return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)

@@ -1,0 +1,221 @@
+"""Inline expectations: one literal per statement, compared with the canonical text, accepted by one variable.
+
+`subject.expect(literal)` compares; with `EXPECTTEST_ACCEPT=1` it rewrites that literal in the case's file. Where a
+torch release changed the meaning of a text, two statements with `since=`/`until=` hold one literal each, and exactly
+one of them must apply to the running torch: `open_case` checks that when the case ends. A text that is one device's own
+(a lowered graph) is expected with `device=`; on other devices that statement says nothing and counts for nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import linecache
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+import torch
+from packaging.version import InvalidVersion, Version
+
+from conformance.contract.failure import CaseFailure, Discrepancy
+
+ACCEPT_VARIABLE = "EXPECTTEST_ACCEPT"
+QUOTES = '"""'
+
+
+class ExpectationMismatch(CaseFailure):
+    """A text differs from the literal that the case expects."""
+
+    def __init__(self, message: str, *, subject: str, expected: str, actual: str) -> None:
+        found = Discrepancy("expectation", subject, expected, actual)
+        super().__init__(message, phase="expectation", discrepancies=[found])
+
+
+class ExpectationUsage(Exception):
+    """An expectation is written wrongly: a fault of the case, never of the stack."""
+
+
+@dataclass
+class _Group:
+    """The expectations that one case states about one subject."""
+
+    subject: str
+    versioned: list[str] = field(default_factory=list)
+    applied: int = 0
+
+
+@dataclass
+class _Case:
+    case_id: str
+    accept_allowed: bool
+    command: str
+    # Keyed by identity; the subject is kept so that its id is not used again.
+    groups: dict[int, tuple[Expectable, _Group]] = field(default_factory=dict)
+
+
+_open_cases: list[_Case] = []
+# What was accepted in this process, by the place of the statement as Python numbered it when the file was imported.
+_accepted: dict[tuple[str, int], str] = {}
+
+
+def accepting() -> bool:
+    """Whether literals are to be rewritten instead of compared."""
+    return bool(os.environ.get(ACCEPT_VARIABLE))
+
+
+def torch_release() -> tuple[int, ...]:
+    """Major and minor version of the running torch; nightlies count as the release that they lead to."""
+    return Version(torch.__version__).release[:2]
+
+
+def applies(since: str | None, until: str | None, release: tuple[int, ...] | None = None) -> bool:
+    """Whether `since <= torch < until`."""
+    first, end = _release(since), _release(until)
+    if first is not None and end is not None and first >= end:
+        raise ExpectationUsage(f"since={since!r} is not before until={until!r}: no torch release can satisfy both")
+    running = torch_release() if release is None else release
+    return (first is None or first <= running) and (end is None or running < end)
+
+
+def _release(version: str | None) -> tuple[int, ...] | None:
+    if version is None:
+        return None
+    try:
+        return Version(version).release[:2]
+    except InvalidVersion:
+        raise ExpectationUsage(f"not a torch release: {version!r}; write it as '2.13'") from None
+
+
+class Expected(str):
+    """The text that one row of a table of parameters expects, and where it stands, so that accepting finds it."""
+
+    place: tuple[str, int] | None = None
+
+
+def expected(literal: str) -> Expected:
+    """A row's own text, as one triple-quoted literal on one line: the lines of a longer text joined by `; `."""
+    row = Expected(literal)
+    file, line = _place(sys._getframe(1))
+    # A formatter may have put a long literal on the line after the call's.
+    row.place = file, line if QUOTES in linecache.getline(file, line) else line + 1
+    return row
+
+
+def _place(frame: FrameType) -> tuple[str, int]:
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+class Expectable:
+    """A text that a case may expect inline."""
+
+    def __init__(self, subject: str, text: str, *, device: str | None = None) -> None:
+        self.subject = subject
+        #: The type of the device whose text it is, where it is one device's own.
+        self.device = device.partition(":")[0] if device else None
+        # expecttest writes printable ASCII only.
+        self.text = text.rstrip("\n").encode("ascii", "backslashreplace").decode("ascii")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<{self.subject}: {self.text!r}>"
+
+    def expect(
+        self, literal: str, *, since: str | None = None, until: str | None = None, device: str | None = None
+    ) -> None:
+        """Compare with `literal`, where release and device are those named. A bare statement: accepting rewrites it."""
+        if not isinstance(literal, str):
+            raise ExpectationUsage(f"{self.subject}: expect() takes one string literal, not {type(literal).__name__}")
+        if device is not None and self.device is None:
+            raise ExpectationUsage(f"{self.subject} is the same on every device: expect it without device={device!r}")
+        if device not in (None, self.device):
+            return
+        case = _open_cases[-1] if _open_cases else None
+        applied = applies(since, until)
+        row = literal if isinstance(literal, Expected) else None
+        text = self.text if row is None else "; ".join(self.text.splitlines())
+        if case is not None:
+            _, group = case.groups.setdefault(id(self), (self, _Group(self.subject)))
+            group.applied += applied
+            if since is not None or until is not None:
+                group.versioned.append(_range(since, until))
+        if not applied or literal.rstrip("\n") == text:
+            return
+        if accepting() and (case is None or case.accept_allowed):
+            _accept(self.subject, text, row.place if row is not None and row.place else _place(sys._getframe(1)))
+            return
+        raise ExpectationMismatch(
+            _mismatch(self, literal, text, case), subject=self.subject, expected=literal, actual=text
+        )
+
+
+def _range(since: str | None, until: str | None) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in (("since", since), ("until", until)) if value is not None)
+
+
+def _mismatch(subject: Expectable, literal: str, text: str, case: _Case | None) -> str:
+    difference = difflib.unified_diff(
+        literal.rstrip("\n").splitlines(), text.splitlines(), "expected", "got", lineterm="", n=3
+    )
+    lines = [f"{subject.subject} is not as expected (torch {torch.__version__})", *difference]
+    if case is None:
+        lines.append(f"to accept: run this case again with {ACCEPT_VARIABLE}=1")
+    elif case.accept_allowed:
+        lines.append(f"to accept: {ACCEPT_VARIABLE}=1 {case.command}")
+    else:
+        lines.append("a known failure: accepting leaves it alone")
+    return "\n".join(lines)
+
+
+@contextmanager
+def open_case(case_id: str, accept_allowed: bool, command: str | None = None) -> Iterator[None]:
+    """Everything expected inside belongs to the case; on leaving, exactly one expectation of a range must have applied.
+
+    `command` is what the reader is told to run, with the accept variable before it, to accept a difference.
+    """
+    case = _Case(case_id, accept_allowed, command or f'pytest "{case_id}"')
+    _open_cases.append(case)
+    try:
+        yield
+    finally:
+        _open_cases.remove(case)
+    for _, group in case.groups.values():
+        if group.versioned and group.applied != 1:
+            stated = "; ".join(group.versioned)
+            count = "none" if group.applied == 0 else str(group.applied)
+            raise ExpectationUsage(
+                f"{group.subject}: exactly one expectation must apply to torch {torch.__version__}, "
+                f"{count} did (stated: {stated})"
+            )
+
+
+def _accept(subject: str, actual: str, place: tuple[str, int]) -> None:
+    """Rewrite the literal of the statement, or of the table's row, at `place`."""
+    import expecttest
+
+    if (earlier := _accepted.get(place)) is not None:
+        if earlier == actual:
+            return
+        raise ExpectationUsage(
+            f"{subject}: different texts for the one literal at {place[0]}:{place[1]}; "
+            "parameters that render different text need a statement, or an expected(...) in their row, each"
+        )
+    # The history's own memory of earlier edits mixes line numbers from before and after an edit: ours replaces it.
+    expecttest.EDIT_HISTORY.seen.pop(place[0], None)
+    backup = Path(place[0] + ".bak")
+    had_backup = backup.exists()
+    text = actual + "\n" if "\n" in actual else actual
+    try:
+        # The variable is set and the literal differs: this cannot compare, only rewrite.
+        expecttest.assert_expected_inline(text, text + " ", pos=expecttest.PositionInfo(*place))
+    except AssertionError as error:
+        raise ExpectationUsage(f"{subject}: no triple-quoted literal to rewrite at {place[0]}:{place[1]}") from error
+    finally:
+        if not had_backup:
+            backup.unlink(missing_ok=True)
+    _accepted[place] = actual

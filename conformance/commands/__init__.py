@@ -1,0 +1,1 @@
+"""The commands, one function each: the docstring is the help text."""

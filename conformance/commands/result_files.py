@@ -1,0 +1,53 @@
+"""Commands on result files: compare, report, merge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    old: Annotated[str, typer.Argument(metavar="OLD.json")],
+    new: Annotated[str, typer.Argument(metavar="NEW.json")],
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """What regressed, got fixed, is new or gone between two result files, and the graphs that changed."""
+    from conformance.report.terminal import comparison
+    from conformance.results.result_file import Results
+    from conformance.results.result_sets import diff
+
+    difference = diff(Results.read(Path(old)), Results.read(Path(new)))
+    print(json.dumps(difference.to_json(), indent=2) if as_json else comparison(difference))
+    raise typer.Exit(1 if difference.regressed else 0)
+
+
+def report(
+    files: Annotated[list[str], typer.Argument(metavar="RESULTS.json...")],
+    html: Annotated[str, typer.Option(help="Write a single-file HTML report.")] = "",
+    markdown: Annotated[str, typer.Option(help="Write a Markdown summary.")] = "",
+) -> None:
+    """Show result files, several side by side as columns."""
+    from conformance.report import html_report, markdown_summary, terminal_table
+    from conformance.results.result_file import Results
+
+    columns = [Results.read(Path(file)) for file in files]
+    if html:
+        Path(html).write_text(html_report(columns), encoding="utf-8")
+    if markdown:
+        Path(markdown).write_text(markdown_summary(columns), encoding="utf-8")
+    if not html and not markdown:
+        terminal_table(columns)
+
+
+def merge(
+    files: Annotated[list[str], typer.Argument(metavar="RESULTS.json...")],
+    output: Annotated[str, typer.Option("-o", metavar="FILE", help="The merged file.")],
+) -> None:
+    """Merge the result files of shards, stacks or devices into one."""
+    from conformance.results.result_file import Results
+    from conformance.results.result_sets import merge as merge_runs
+
+    merge_runs([Results.read(Path(file)) for file in files]).write(Path(output))

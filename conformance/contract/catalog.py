@@ -1,0 +1,94 @@
+"""Where the cases are, and which case proves which clause, read from their syntax trees without torch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from conformance.contract.registry import AREAS, clauses
+
+MANIFEST = "manifest.txt"
+
+
+class CatalogError(ValueError):
+    """There are no cases where they were looked for."""
+
+
+def cases_root() -> Path:
+    """The checkout's ``cases`` folder below the current one, else the cases installed with the package."""
+    checkout = Path("cases").resolve()
+    if is_root(checkout):
+        return checkout
+    package = Path(__file__).resolve().parent
+    for installed in (package / "cases", package.parent / "cases"):
+        if installed.is_dir():
+            return installed
+    raise CatalogError("no cases: run in a checkout, or install the wheel, which carries them")
+
+
+def is_root(folder: Path) -> bool:
+    """Whether a folder holds cases, one folder for each area."""
+    return any((folder / area).is_dir() for area in AREAS)
+
+
+def case_files(root: Path) -> list[Path]:
+    """The files of all areas that hold cases."""
+    return sorted(root.glob("*/test_*.py"))
+
+
+def cases_by_clause(root: Path) -> dict[str, list[str]]:
+    """Clause id to the ids of its cases, parameters left out."""
+    found: dict[str, list[str]] = {}
+    for file in case_files(root):
+        for name, clause_id in _declared(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+            found.setdefault(clause_id, []).append(f"{file.relative_to(root).as_posix()}::{name}")
+    return found
+
+
+def clause_records(root: Path) -> list[dict[str, Any]]:
+    """Every clause with its cases, as `clauses --json` prints it."""
+    proved = cases_by_clause(root)
+    return [
+        {
+            "id": one.id,
+            "level": one.level,
+            "sentence": one.sentence,
+            "source": one.source,
+            "area": one.area,
+            "rows": list(one.rows),
+            "cases": proved.get(one.id, []),
+        }
+        for one in clauses().values()
+    ]
+
+
+def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
+    """The contract as a document, a section for each area."""
+    parts = ["# The contract", "Written by `conformance clauses --markdown`."]
+    for area in AREAS:
+        of_area = [one for one in records if one["area"] == area]
+        if not of_area:
+            continue
+        lines = ["| clause | level | promise | rows | cases |", "| --- | --- | --- | --- | ---: |"]
+        for one in of_area:
+            promise = f"{one['sentence']} [source]({one['source']})"
+            lines.append(
+                f"| `{one['id']}` | {one['level']} | {promise} | {', '.join(one['rows'])} | {len(one['cases'])} |"
+            )
+        parts += [f"## `{area}`", "\n".join(lines)]
+    return "\n\n".join(parts)
+
+
+def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            if not (isinstance(decorator, ast.Call) and decorator.args):
+                continue
+            called, first = decorator.func, decorator.args[0]
+            name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+            if name == "clause" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield node.name, first.value

@@ -1,0 +1,47 @@
+"""How a promise is told to be broken: what differs, and the failure of a case. Knows nothing of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """One observable on which eager and the stack differ."""
+
+    observable: str
+    where: str
+    expected: str
+    actual: str
+
+    @property
+    def name(self) -> str:
+        """The observable with its place, as ledgers and reports write it."""
+        return f"{self.where}.{self.observable}" if self.where else self.observable
+
+    def __str__(self) -> str:
+        return f"{self.name}: eager {self.expected}, stack {self.actual}"
+
+
+class CaseFailure(AssertionError):
+    """A broken promise: the phase of the run it shows in, and what differs.
+
+    ``exception`` is the type of what the stack raised, where that is the failure; ``run`` the run it was seen in.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        phase: str,
+        discrepancies: Iterable[Discrepancy] = (),
+        exception: str | None = None,
+        run: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.phase = phase
+        self.discrepancies = tuple(discrepancies)
+        self.exception = exception
+        self.run = run

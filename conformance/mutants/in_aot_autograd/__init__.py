@@ -1,0 +1,1 @@
+"""Defects in AOTAutograd: what a backward needs and is given."""

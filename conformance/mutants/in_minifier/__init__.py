@@ -1,0 +1,1 @@
+"""Defects in the minifier and in the scripts that it writes."""

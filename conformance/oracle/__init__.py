@@ -1,0 +1,1 @@
+"""Run one side, take snapshots of all that a caller can see, compare."""

@@ -1,0 +1,1 @@
+"""What is compiled and called: programs, call sequences, inputs, seeds, devices, source."""

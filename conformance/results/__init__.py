@@ -1,0 +1,1 @@
+"""The result file and its schema, sets of them, known failures."""

@@ -1,0 +1,160 @@
+"""Several result files: merged into one run, or an old one compared with a new one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from conformance.results.result_file import NO_VERDICT, CaseResult, Key, Results, ResultsError
+
+
+def merge(runs: Sequence[Results]) -> Results:
+    """One run of several parts of it: shards, or machines with different devices.
+
+    Where two parts have the same case, stack and device, a verdict wins over none (`unavailable` on the machine without
+    the device), any result wins over `missing`, and otherwise the later part wins.
+    """
+    if not runs:
+        raise ResultsError("there is nothing to merge")
+    for name, values in (
+        ("torch releases", [str(run.environment.get("torch")) for run in runs]),
+        ("versions of the suite", [f"{run.suite.get('version')} {run.suite.get('commit')}" for run in runs]),
+    ):
+        if len(set(values)) > 1:
+            different = ", ".join(dict.fromkeys(values))
+            raise ResultsError(
+                f"results of different {name} are not one run: {different} (`report` shows them side by side)"
+            )
+    merged: dict[Key, CaseResult] = {}
+    for result in (result for run in runs for result in run.results):
+        if result.key not in merged or _weight(result) >= _weight(merged[result.key]):
+            merged[result.key] = result
+    first = min(runs, key=lambda run: run.started)
+    return Results(
+        suite=dict(first.suite),
+        environment={**first.environment, "gpus": _union(run.environment.get("gpus", []) for run in runs)},
+        options={
+            key: value for key, value in first.options.items() if all(run.options.get(key) == value for run in runs)
+        },
+        started=first.started,
+        seconds=sum(run.seconds for run in runs),
+        results=list(merged.values()),
+    )
+
+
+def _weight(result: CaseResult) -> int:
+    return {"missing": 0, "unavailable": 1, "not_applicable": 1}.get(result.outcome, 2)
+
+
+def _union(lists: Iterable[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(item for items in lists for item in items))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One result in two runs; None where the run has none."""
+
+    key: Key
+    old: CaseResult | None
+    new: CaseResult | None
+
+    def __str__(self) -> str:
+        case, stack, device = self.key
+        return (
+            f"{case} on {stack}, {device}: {_outcome(self.old) or 'no result'} -> {_outcome(self.new) or 'no result'}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as `compare --json` prints it."""
+        reason = self.new.reason if self.new else ""
+        return {**_named(self.key), "old": _outcome(self.old), "new": _outcome(self.new), "reason": reason}
+
+
+@dataclass(frozen=True)
+class GraphChange:
+    """A graph whose canonical text is another one in the new run."""
+
+    key: Key
+    stage: str
+    diff: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as `compare --json` prints it."""
+        return {**_named(self.key), "stage": self.stage, "diff": self.diff}
+
+
+@dataclass
+class Difference:
+    """What changed from an old run to a new one."""
+
+    regressed: list[Change] = field(default_factory=list)
+    fixed: list[Change] = field(default_factory=list)
+    new: list[Change] = field(default_factory=list)
+    gone: list[Change] = field(default_factory=list)
+    graphs: list[GraphChange] = field(default_factory=list)
+
+    @property
+    def line(self) -> str:
+        """The counts in one line."""
+        counts = [f"{len(getattr(self, name))} {name}" for name in ("regressed", "fixed", "new", "gone")]
+        return ", ".join([*counts, f"{len(self.graphs)} graphs changed"])
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole comparison as `compare --json` prints it."""
+        return {entry.name: [change.to_json() for change in getattr(self, entry.name)] for entry in fields(self)}
+
+
+def diff(old: Results, new: Results) -> Difference:
+    """What regressed (was kept and is broken), got fixed, is new or gone, and the graphs that changed.
+
+    A known failure counts as broken, so that a promise lost between two releases shows even where a ledger excuses it.
+    A result that turns `not_applicable` or `unavailable` is gone: a suite must not shrink silently.
+    """
+    before, after = old.by_key(), new.by_key()
+    difference = Difference()
+    for key in [*before, *(key for key in after if key not in before)]:
+        change = Change(key, before.get(key), after.get(key))
+        kind = _kind(_rank(change.old), _rank(change.new))
+        if kind is not None:
+            getattr(difference, kind).append(change)
+        if change.old is not None and change.new is not None:
+            difference.graphs += _graph_changes(key, change.old, change.new)
+    return difference
+
+
+_BROKEN, _KNOWN, _KEPT = 0, 1, 2
+
+
+def _rank(result: CaseResult | None) -> int | None:
+    """How well the promise is kept; None where the result does not say."""
+    if result is None or result.outcome in NO_VERDICT:
+        return None
+    return {"pass": _KEPT, "unexpected_pass": _KEPT, "known_failure": _KNOWN}.get(result.outcome, _BROKEN)
+
+
+def _kind(before: int | None, after: int | None) -> str | None:
+    if before is None or after is None:
+        return None if before is after else "new" if before is None else "gone"
+    if after < before:
+        return "regressed"
+    return "fixed" if after == _KEPT > before else None
+
+
+def _graph_changes(key: Key, old: CaseResult, new: CaseResult) -> list[GraphChange]:
+    changes = []
+    for stage in [stage for stage in old.graphs if stage in new.graphs and old.graphs[stage] != new.graphs[stage]]:
+        lines = difflib.unified_diff(
+            old.graphs[stage].splitlines(), new.graphs[stage].splitlines(), "old", "new", lineterm=""
+        )
+        changes.append(GraphChange(key, stage, "\n".join(lines)))
+    return changes
+
+
+def _named(key: Key) -> dict[str, str]:
+    return dict(zip(("case", "stack", "device"), key, strict=True))
+
+
+def _outcome(result: CaseResult | None) -> str | None:
+    return result.outcome if result else None

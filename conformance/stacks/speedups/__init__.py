@@ -1,0 +1,1 @@
+"""What only speeds a run up, and is asked for."""

@@ -1,0 +1,1 @@
+"""A pytest run of the suite: options, workers, outcomes, the results folder."""

@@ -1,0 +1,151 @@
+"""The controlling process of a run: hands GPUs to workers, gathers results, says how the run ended."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.program import devices
+from conformance.results.result_file import CaseResult
+from conformance.suite.outcome import CRASH, TIMEOUT, Failure, result, told, verdict
+from conformance.suite.plan import Session, SessionError, case_id
+from conformance.suite.pytest_run import INTERRUPTED, USAGE
+from conformance.suite.results_folder import ResultFolder
+
+PROPERTY = "conformance"
+
+
+class Controller:
+    """Registered where xdist's workers report to, or in the only process."""
+
+    def __init__(self, config: pytest.Config, session: Session) -> None:
+        option = config.option
+        self.config, self.session = config, session
+        self.workers = int(getattr(option, "numprocesses", None) or 0)
+        options = {
+            name: getattr(option, name)
+            for name in ("stack", "device", "area", "profile", "shard", "keyword", "require_device")
+        }
+        folder = Path(option.results) if option.results else None
+        self.folder = ResultFolder(folder, options, session.targets, session.kept)
+        self.lines: list[str] = []
+        self.started: dict[str, float] = {}
+        self.shared: dict[str, str] = {}
+        self.interrupted = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Before the workers start: what they share is made once, so that they do not all wait for it."""
+        if not self.workers or self.config.option.collectonly or self.session.root is None:
+            return
+        if "cpu" in self.session.devices:
+            for stack in self.session.stacks.values():
+                try:
+                    self.shared |= stack.session_setup()
+                except Exception as trouble:  # the cases will show what is broken
+                    self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
+        """What the stacks prepared, and one GPU a worker, from the first moment: later is too late for CUDA."""
+        gpus = devices.visible_gpus() if "cuda" in self.session.devices else []
+        for number, spec in enumerate(specs):
+            spec.env.update(self.shared)
+            gpu = devices.gpu_of(number, gpus)
+            if gpu is not None:
+                spec.env["CUDA_VISIBLE_DEVICES"] = gpu
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """What a worker cannot find out: a replacement for a crashed one must select what the first one did."""
+        node.workerinput["conformance_kept"] = [list(key) for key in self.session.kept_keys]
+        if "cuda" in self.session.devices:
+            node.workerinput["conformance_memory"] = devices.memory_share(self.workers, devices.visible_gpus())
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """With workers too, a case that cannot be collected ends the run: the others would look like all of them."""
+        workers = self.config.pluginmanager.getplugin("dsession")
+        if report.failed and workers is not None and not self.config.option.continue_on_collection_errors:
+            workers.shouldstop = "a case cannot be collected"
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.started[nodeid] = time.monotonic()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        """A worker that died: its case's failure, unless the ledger knows it."""
+        case, target = case_id(crashitem, self.config.rootpath, self.session.targets)
+        if target is None:
+            return
+        seconds = time.monotonic() - self.started.get(crashitem, time.monotonic())
+        limit = float(self.config.option.timeout or 0)
+        if limit and seconds >= limit:
+            failure = Failure("call", exception=TIMEOUT, message=f"the stack hung: no result within {limit:g} s")
+        else:
+            told_by_xdist = str(report.longrepr).partition(" while running")[0]  # "worker 'gw0' crashed"
+            failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {told_by_xdist}")
+        outcome, reason = verdict(failure, self.session.ledgers.entry(case, target))
+        found = result(case, target, outcome, reason, seconds=seconds, failure=failure)
+        if outcome == "known_failure":
+            report.outcome, report.wasxfail = "skipped", reason
+        else:
+            report.longrepr = told(found, failure.message)
+        self.folder.add(found, failure.to_json())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        for value in [value for name, value in report.user_properties if name == PROPERTY]:
+            found = json.loads(value)
+            self.folder.add(CaseResult.from_json(found["result"]), found["failure"])
+        # It has arrived; junit.xml is for people and their tools.
+        report.user_properties = [one for one in report.user_properties if one[0] != PROPERTY]
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        self.interrupted = excinfo.type is KeyboardInterrupt  # not its subclasses: a collection error is one
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.config.option.collectonly:
+            return
+        if exitstatus in (0, 1, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = self._checked(exitstatus)
+        elif self.interrupted:
+            session.exitstatus = INTERRUPTED
+        self.folder.write_reports()
+        if self.config.option.write_known_failures:
+            path = Path(self.config.option.write_known_failures)
+            self.lines.append(f"{path}: a draft of {self.folder.write_draft(path)} known failures")
+
+    def _checked(self, exitstatus: int) -> int:
+        """The exit status of a run that came to its end, from its results."""
+        full = self.session.is_full(self.config.args)
+        if full and self.session.listed:
+            missing = self.folder.add_missing(self.session.listed)
+            if missing:
+                self.lines.append(f"{missing} missing: cases that cases/manifest.txt lists and that have no result")
+        found = self.folder.results.results
+        if full and not self.session.listed:
+            try:
+                cases = {one.case for one in found}
+                self.session.ledgers.check(cases, "this run's cases are the known ones", self.session.targets)
+            except SessionError as error:
+                self.lines.append(f"ERROR: {error}")
+                return USAGE
+        if any(not one.as_expected for one in found):
+            return 1
+        return 0 if self.session.kept and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED else exitstatus
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        found = self.folder.results
+        if found.results or self.lines:
+            from conformance.report import terminal_table
+
+            terminalreporter.section("conformance")
+            if found.results:
+                terminal_table([found])
+        for line in self.lines:
+            terminalreporter.write_line(line)

@@ -1,0 +1,107 @@
+"""The results folder: collects the results of a run and keeps its files readable at any moment."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from conformance.contract.registry import AREAS
+from conformance.results import ledger
+from conformance.results.result_file import CaseResult, Key, Results
+from conformance.run.environment import environment, suite
+from conformance.suite.outcome import result
+from conformance.suite.plan import Target
+
+WRITE_EVERY = 2.0
+
+
+class ResultFolder:
+    """The results so far; without a folder they are only counted."""
+
+    def __init__(
+        self, folder: Path | None, options: dict[str, Any], targets: Sequence[Target], kept: Mapping[Key, CaseResult]
+    ) -> None:
+        self.folder, self.targets = folder, targets
+        self._found: dict[Key, CaseResult] = dict(kept)
+        self._failures: dict[Key, Mapping[str, Any]] = {}
+        self._started = time.time()
+        self._written = 0.0
+        self._unwritten = Results(
+            suite=suite(),
+            environment=environment(),
+            options=options,
+            started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        )
+
+    @property
+    def results(self) -> Results:
+        """The run as it stands: areas in the order of the contract, cases by id, stacks as they were named."""
+
+        def order(one: CaseResult) -> tuple[int, str, int]:
+            area = AREAS.index(one.area) if one.area in AREAS else len(AREAS)
+            return area, one.case, self.targets.index(Target(one.stack, one.device))
+
+        self._unwritten.results = sorted(self._found.values(), key=order)
+        self._unwritten.seconds = round(time.time() - self._started, 1)
+        return self._unwritten
+
+    def add(self, result: CaseResult, failure: Mapping[str, Any] | None = None) -> None:
+        """Keep a result, the last of its case and target; ``failure`` is what a draft of a ledger needs."""
+        self._found[result.key] = result
+        self._failures.pop(result.key, None)
+        if failure is not None:
+            self._failures[result.key] = failure
+        if time.time() - self._written > WRITE_EVERY:
+            self.write()
+
+    def add_missing(self, listed: Iterable[str]) -> int:
+        """A listed case without a result is not as expected: a suite must not shrink silently."""
+        before = len(self._found)
+        for case in listed:
+            for target in self.targets:
+                one = result(case, target, "missing", "listed in cases/manifest.txt, and no result came")
+                self._found.setdefault(one.key, one)
+        return len(self._found) - before
+
+    def write(self) -> None:
+        """Write results.json, whole or not at all."""
+        if self.folder is not None:
+            self.results.write(self.folder / "results.json")
+        self._written = time.time()
+
+    def write_reports(self) -> None:
+        """Write everything: the results, and the views of them."""
+        from conformance.report import html_report, markdown_summary
+
+        self.write()
+        if self.folder is not None:
+            (self.folder / "report.html").write_text(html_report([self.results]), encoding="utf-8")
+            (self.folder / "summary.md").write_text(markdown_summary([self.results]), encoding="utf-8")
+
+    def write_draft(self, path: Path) -> int:
+        """Draft a ledger of what failed, to be completed by a person; the number of its entries."""
+        failures = [
+            ledger.Failure(
+                case=one.case,
+                device=one.device,
+                phase=self._failures[one.key]["phase"],
+                observables=frozenset(self._failures[one.key]["observables"]),
+                exception=self._failures[one.key]["exception"],
+                reason="To be written: what is broken.",
+                script=f"conformance script '{one.case}' --stack {one.stack} --device {one.device}",
+            )
+            for one in self.results.results
+            if one.outcome == "fail" and one.key in self._failures
+        ]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(ledger.draft(failures, str(self.results.environment["torch"])), encoding="utf-8")
+        return len(failures)
+
+
+def script_name(case: str, target: Target) -> str:
+    """The file of a failure's stand-alone script in ``failures/``."""
+    return re.sub(r"[^A-Za-z0-9_]+", ".", f"{case}.{target.stack}.{target.device}").strip(".") + ".py"
