@@ -1,0 +1,58 @@
+"""Backends that keep every promise, written as an author of one would: the suite may blame none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch._decomp import core_aten_decompositions
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._guards import TracingContext
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.experimental.proxy_tensor import make_fx
+
+Inputs = Sequence[Any]
+
+
+def dynamo_graph(module: fx.GraphModule, inputs: Inputs) -> Callable[..., Any]:
+    """Run Dynamo's graph as it is."""
+    return module.forward
+
+
+def _nothing(module: fx.GraphModule, inputs: Inputs) -> Callable[..., Any]:
+    boxed: Callable[..., Any] = make_boxed_func(module.forward)
+    return boxed
+
+
+#: AOTAutograd as it comes, with nothing behind it: its own partitioner, no decompositions.
+aot_nothing = aot_autograd(fw_compiler=_nothing)
+
+#: AOTAutograd as a backend with a small set of operators uses it.
+aot_core = aot_autograd(
+    fw_compiler=_nothing,
+    decompositions=core_aten_decompositions(),
+    partition_fn=min_cut_rematerialization_partition,
+)
+
+
+def retraced(module: fx.GraphModule, inputs: Inputs) -> Callable[..., Any]:
+    """Trace Dynamo's graph anew, operator by operator and before autograd, and run what comes out."""
+    context = TracingContext.get()
+    mode = context.fake_mode
+    assert mode is not None
+
+    def fake(one: Any) -> Any:
+        if not isinstance(one, torch.Tensor) or isinstance(one, FakeTensor):
+            return one
+        shapes = context.tensor_to_context.get(one)
+        source = shapes.tensor_source if shapes is not None else None
+        return mode.from_tensor(one, static_shapes=shapes is None, symbolic_context=shapes, source=source)
+
+    fakes = [fake(one) for one in inputs]
+    with mode:
+        traced: Callable[..., Any] = make_fx(module, pre_dispatch=True)(*fakes)
+    return traced
