@@ -166,9 +166,10 @@ def pytest_runtest_setup(item: Any) -> None:
 def pytest_runtest_call(item: Any) -> Generator[None, Any, Any]:
     if not hasattr(item, "conformance_case_id"):
         return (yield)
-    entry = item.config.stash[SESSION].ledgers.entry(item.conformance_case_id, item.conformance_target)
-    item.conformance_entry = entry
-    with expect.open_case(item.nodeid, accept_allowed=entry is None):
+    ledgers, about = item.config.stash[SESSION].ledgers, (item.conformance_case_id, item.conformance_target)
+    item.conformance_entry, item.conformance_inherited = ledgers.entry(*about), ledgers.inherited(*about)
+    listed = item.conformance_entry is not None or bool(item.conformance_inherited)
+    with expect.open_case(item.nodeid, accept_allowed=not listed):
         return (yield)
 
 

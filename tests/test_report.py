@@ -128,6 +128,7 @@ def test_a_share_reads_whole_only_when_it_is(share, text):
     [
         ({"pass": 3}, "3 of 3 (100%)"),
         ({"pass": 3, "known_failure": 1, "fail": 1, "missing": 1}, "3 of 6 (50%), 1 known, 2 not as expected"),
+        ({"pass": 3, "inherited": 2}, "3 of 3 (100%), 2 inherited"),
         ({"not_applicable": 3}, "not applicable"),
         ({"unavailable": 3}, "unavailable"),
     ],

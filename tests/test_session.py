@@ -285,6 +285,19 @@ def test_verdicts() -> None:
     assert verdict(Failure("call", exception=CRASH), crash)[0] == "known_failure"
 
 
+def test_what_a_rung_below_fails_in_the_same_way_is_inherited() -> None:
+    """The lowest rung that explains a failure is named; passing is fine; an entry of the stack's own comes first."""
+    failure = Failure("call", frozenset({"outputs[0].stride"}), discrepancies=(STRIDE,))
+    other = entry(phase="backward")
+    inherited = {"dynamo": other, "aot_eager": entry(), "aot_eager_decomp_partition": entry()}
+
+    assert verdict(failure, None, inherited) == ("inherited", "aot_eager: Wrong. (https://e.x/1)")
+    assert verdict(failure, None, {"dynamo": other}) == ("fail", "in call")
+    assert verdict(None, None, inherited) == ("pass", "")
+    assert verdict(failure, entry(), inherited)[0] == "known_failure"
+    assert verdict(failure, other, inherited)[0] == "fail"
+
+
 def test_a_fault_of_the_suite_is_no_failure_of_the_stack() -> None:
     """No ledger excuses an exception that no assertion raised."""
     failure = Failure.of(KeyError("x"))

@@ -14,7 +14,7 @@ from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers,
 from conformance.results.result_file import OUTCOMES, Results
 
 # Outcomes behind which there is a program that can be debugged alone.
-ALONE = ("fail", "known_failure", "unexpected_pass")
+ALONE = ("fail", "known_failure", "inherited", "unexpected_pass")
 NOT_AS_EXPECTED = "not as expected"
 
 

@@ -13,6 +13,7 @@ GROUPS = (
     ("pass", ("pass",)),
     ("known failure", ("known_failure",)),
     ("not as expected", tuple(name for name in OUTCOMES if name not in AS_EXPECTED)),
+    ("inherited", ("inherited",)),
     ("not applicable", ("not_applicable",)),
     ("unavailable", ("unavailable",)),
 )
@@ -120,12 +121,13 @@ def short(count: Count | None) -> str:
     """One row of one file in a few words, where a table has a column for each file."""
     if count is None:
         return "-"
-    passed, known, unexpected, not_applicable, unavailable = numbers(count)
+    passed, known, unexpected, inherited, not_applicable, unavailable = numbers(count)
     judged = passed + known + unexpected
-    if not judged:
+    if not judged and not inherited:
         return "not applicable" if not_applicable >= unavailable else "unavailable"
     parts = [f"{passed} of {judged} ({percent(count.pass_rate)})"]
     parts += [f"{known} known"] if known else []
+    parts += [f"{inherited} inherited"] if inherited else []
     return ", ".join(parts + ([f"{unexpected} not as expected"] if unexpected else []))
 
 

@@ -20,14 +20,15 @@ OUTCOMES = (
     "pass",
     "fail",
     "known_failure",
+    "inherited",
     "unexpected_pass",
     "not_applicable",
     "unavailable",
     "missing",
     "error",
 )
-AS_EXPECTED = frozenset({"pass", "known_failure", "not_applicable", "unavailable"})
-# Outcomes that say nothing about whether the stack keeps the promise.
+AS_EXPECTED = frozenset({"pass", "known_failure", "inherited", "not_applicable", "unavailable"})
+# Outcomes that say nothing about whether the promise is kept.
 NO_VERDICT = frozenset({"not_applicable", "unavailable"})
 
 Key = tuple[str, str, str]
@@ -109,8 +110,8 @@ class Count:
 
     @property
     def pass_rate(self) -> float | None:
-        """Passes among the results that say whether the promise is kept; None where no result does."""
-        judged = sum(number for outcome, number in self.outcomes.items() if outcome not in NO_VERDICT)
+        """Passes among the results that say whether the stack keeps the promise; None where no result does."""
+        judged = sum(number for outcome, number in self.outcomes.items() if outcome not in {*NO_VERDICT, "inherited"})
         return self.outcomes.get("pass", 0) / judged if judged else None
 
     @property

@@ -131,7 +131,7 @@ def _rank(result: CaseResult | None) -> int | None:
     """How well the promise is kept; None where the result does not say."""
     if result is None or result.outcome in NO_VERDICT:
         return None
-    return {"pass": _KEPT, "unexpected_pass": _KEPT, "known_failure": _KNOWN}.get(result.outcome, _BROKEN)
+    return {"pass": _KEPT, "unexpected_pass": _KEPT, "known_failure": _KNOWN, "inherited": _KNOWN}.get(result.outcome, _BROKEN)
 
 
 def _kind(before: int | None, after: int | None) -> str | None:

@@ -55,12 +55,12 @@ def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
 def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded:
     error = call.excinfo.value if call.excinfo is not None else None
     failure = _failure(item, error) if error is not None else None
-    outcome, reason = verdict(failure, item.conformance_entry)
+    outcome, reason = verdict(failure, item.conformance_entry, item.conformance_inherited)
     divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, scripts)
     if outcome == "pass":
         reason = "; ".join(dict.fromkeys(f"saw {run.saw}" for run in _runs(item) if run.saw))
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence)
-    if outcome == "known_failure":
+    if outcome in ("known_failure", "inherited"):
         report.outcome, report.wasxfail = "skipped", reason
     elif outcome in ("fail", "unexpected_pass"):
         report.outcome = "failed"

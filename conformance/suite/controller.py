@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from conformance.program import devices
+from conformance.results.ledger import LedgerError
 from conformance.results.result_file import CaseResult
 from conformance.suite.outcome import CRASH, TIMEOUT, Failure, result, told, verdict
-from conformance.suite.plan import Session, SessionError, case_id
+from conformance.suite.plan import Session, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
 
@@ -88,9 +89,10 @@ class Controller:
         else:
             told_by_xdist = str(report.longrepr).partition(" while running")[0]  # "worker 'gw0' crashed"
             failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {told_by_xdist}")
-        outcome, reason = verdict(failure, self.session.ledgers.entry(case, target))
+        ledgers = self.session.ledgers
+        outcome, reason = verdict(failure, ledgers.entry(case, target), ledgers.inherited(case, target))
         found = result(case, target, outcome, reason, seconds=seconds, failure=failure)
-        if outcome == "known_failure":
+        if outcome in ("known_failure", "inherited"):
             report.outcome, report.wasxfail = "skipped", reason
         else:
             report.longrepr = told(found, failure.message)
@@ -132,7 +134,7 @@ class Controller:
             try:
                 cases = {one.case for one in found}
                 self.session.ledgers.check(cases, "this run's cases are the known ones", self.session.targets)
-            except SessionError as error:
+            except LedgerError as error:
                 self.lines.append(f"ERROR: {error}")
                 return USAGE
         if any(not one.as_expected for one in found):

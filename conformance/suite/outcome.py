@@ -54,8 +54,10 @@ class Failure:
         return {"phase": self.phase, "observables": sorted(self.observables), "exception": self.exception}
 
 
-def verdict(failure: Failure | None, entry: ledger.Entry | None) -> tuple[str, str]:
-    """The outcome of a case that ran, and the reason."""
+def verdict(
+    failure: Failure | None, entry: ledger.Entry | None, inherited: Mapping[str, ledger.Entry] | None = None
+) -> tuple[str, str]:
+    """The outcome of a case that ran, and the reason; ``inherited`` are the entries of the rungs below, by rung."""
     if failure is None:
         if entry is None:
             return "pass", ""
@@ -63,6 +65,9 @@ def verdict(failure: Failure | None, entry: ledger.Entry | None) -> tuple[str, s
     if failure.of_the_suite:
         return "error", f"a fault of the case or the suite: {failure.exception}: {failure.message}"
     if entry is None:
+        for rung, below in (inherited or {}).items():
+            if below.explains(failure.phase, failure.observables, failure.exception):
+                return "inherited", f"{rung}: {below.reason} ({below.link})"
         return "fail", f"in {failure.phase}" if failure.discrepancies else f"in {failure.phase}: {failure.message}"
     if entry.explains(failure.phase, failure.observables, failure.exception):
         return "known_failure", f"{entry.reason} ({entry.link})"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,9 +14,10 @@ from conformance.contract.catalog import MANIFEST, is_root
 from conformance.contract.registry import AREAS, nearest
 from conformance.contract.scopes import PROFILES
 from conformance.program import devices
-from conformance.results import ledger
 from conformance.results.result_file import CaseResult, Key, Results, ResultsError
 from conformance.stacks import Stack, resolve
+from conformance.suite.known_failures import KnownFailures
+from conformance.suite.target import Target as Target
 
 DEFAULT_STACKS = ("aot_eager", "inductor")
 
@@ -29,17 +28,6 @@ class SessionError(ValueError):
 
 class DeviceRequired(ValueError):
     """A device that must be there is absent: the run fails, though nothing is wrong with its options."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """A stack on a device, as it stands in brackets in a pytest id."""
-
-    stack: str
-    device: str
-
-    def __str__(self) -> str:
-        return f"{self.stack}-{self.device}"
 
 
 def area_of(case: str) -> str:
@@ -88,47 +76,6 @@ def manifest(root: Path) -> list[str] | None:
     return file.read_text(encoding="utf-8").splitlines() if file.is_file() else None
 
 
-class KnownFailures:
-    """The ledgers of a run's stacks: those that ship beside the cases, and the user's own, which come first."""
-
-    def __init__(self, root: Path | None, stacks: Mapping[str, Stack], own: Sequence[str]) -> None:
-        self._own = [entry for path in own for entry in ledger.load(path)]
-        self._shipped: dict[str, list[list[ledger.Entry]]] = {}
-        self._files: dict[str, list[str | Path]] = {}
-        for name, stack in stacks.items():
-            files = ledger.shipped(root.parent / "known_failures", stack.ledgers) if root is not None else []
-            self._shipped[name] = [ledger.load(file) for file in files]
-            self._files[name] = [*own, *files]
-
-    def signatures(self, target: Target) -> frozenset[str]:
-        """The ways in which generated programs are known to differ on a target and the running torch."""
-        return frozenset(ledger.known_signatures(self._files[target.stack], target.device, torch.__version__))
-
-    def entry(self, case: str, target: Target) -> ledger.Entry | None:
-        """The entry about a case on a target and the running torch."""
-        for entries in (self._own, *self._shipped[target.stack]):
-            if found := ledger.match(
-                entries, case, target.device, torch.__version__, has_gpu=torch.cuda.is_available()
-            ):
-                return found
-        return None
-
-    def check(self, cases: Collection[str], listed_in: str, targets: Iterable[Target]) -> None:
-        """Refuse entries about cases that do not exist, and two entries about one failure."""
-        for stack, ledgers in {"--known-failures": [self._own], **self._shipped}.items():
-            if unknown := ledger.unknown_cases(itertools.chain(*ledgers), cases):
-                where = stack if stack.startswith("--") else f"the ledger of {stack}"
-                more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-                hint = nearest(unknown[0], cases, limit=3)
-                raise SessionError(f"{where} names the unknown case {unknown[0]!r}{more} ({listed_in}; {hint})")
-        self.check_duplicates(targets)
-
-    def check_duplicates(self, targets: Iterable[Target]) -> None:
-        for target in targets:
-            for entry in itertools.chain(self._own, *self._shipped[target.stack]):
-                self.entry(entry.case, target)
-
-
 def shard_of(text: str) -> tuple[int, int] | None:
     """``I/N`` as numbers."""
     if not text:
@@ -163,7 +110,7 @@ def resumed(folder: str, targets: Collection[Target]) -> dict[Key, CaseResult]:
     return {
         key: one
         for key, one in earlier.by_key().items()
-        if one.outcome in ("pass", "known_failure") and Target(one.stack, one.device) in targets
+        if one.outcome in ("pass", "known_failure", "inherited") and Target(one.stack, one.device) in targets
     }
 
 
