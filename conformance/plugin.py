@@ -128,7 +128,9 @@ def stack(conformance_target: Target, device: str, request: pytest.FixtureReques
     session = request.config.stash[SESSION]
     area = area_of(request.node.conformance_case_id)
     known = session.ledgers.signatures(conformance_target) if area == "generated" else frozenset()
-    yield BoundStack(session.stacks[conformance_target.stack], device, area, known)
+    yield BoundStack(
+        session.stacks[conformance_target.stack], device, area, known, traces=conformance_target.stack in session.traced
+    )
     used = request.config.stash.setdefault(USED, set())
     if conformance_target.stack not in used:
         used.add(conformance_target.stack)

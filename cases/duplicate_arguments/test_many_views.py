@@ -31,7 +31,7 @@ def few_then_a_hundred(device):
     return [*views(2, 10)(device), *views(100, 500)(device)]
 
 
-@needs("compile", "recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("compile", "recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.guards_are_linear")
 def test_hundred_and_one_views(stack, device):
     """A hundred views and one over half of them have three guards each that relate tensors."""
@@ -50,7 +50,7 @@ storage overlap: 101
     assert run.guards.total(1) <= 10 * 101
 
 
-@needs("compile", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("compile", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.guards_are_linear")
 def test_guards_grow_with_the_number_of_views(stack, device):
     """With all sizes dynamic, twice as many views have at most twice as many guards."""

@@ -65,7 +65,7 @@ ROWS = pytest.mark.parametrize("calls", [rows_of_a_buffer, rows_of_views], ids=[
 
 
 @SHAPES
-@needs("recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.appears")
 def test_separate_then_overlapping(stack, device, dynamic):
     """Separate tensors and then overlapping slices compile twice, for that reason."""
@@ -76,7 +76,7 @@ def test_separate_then_overlapping(stack, device, dynamic):
     run.recompiles.expect("""no storage overlap of x, y""")
 
 
-@needs("recompiles", "overlap_guards", "input_mutation", "training")
+@needs("recompiles", "input_mutation", "training")
 @clause("duplicate_arguments.overlap.appears")
 def test_separate_then_overlapping_with_gradients(stack, device):
     """Separate tensors with history and then overlapping ones compile twice, and gradients add up over the overlap."""
@@ -88,7 +88,7 @@ def test_separate_then_overlapping_with_gradients(stack, device):
 
 
 @SHAPES
-@needs("recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.appears")
 def test_overlapping_then_separate(stack, device, dynamic):
     """Overlapping slices and then separate tensors are compiled apart."""
@@ -104,7 +104,7 @@ add
 """)
 
 
-@needs("recompiles", "overlap_guards", "input_mutation")
+@needs("recompiles", "input_mutation")
 @clause("duplicate_arguments.overlap.appears")
 def test_separate_then_the_same_then_overlapping(stack, device):
     """Separate tensors, one tensor twice and overlapping slices are compiled apart, each for its reason."""

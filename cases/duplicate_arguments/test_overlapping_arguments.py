@@ -88,7 +88,7 @@ def test_overlap_that_moves_is_one_graph_with_dynamic_shapes(stack, device):
     run.recompiles.expect("""(no recompile)""")
 
 
-@needs("recompiles", "overlap_guards", "input_mutation")
+@needs("recompiles", "input_mutation")
 @clause("duplicate_arguments.overlap.grows_and_shrinks")
 def test_overlap_that_moves_compiles_again_with_static_shapes(stack, device):
     """With static shapes, an overlap of other elements is not served by what was compiled for the first one."""
@@ -105,7 +105,7 @@ add
 
 
 @SHAPES
-@needs("recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.grows_and_shrinks")
 def test_overlap_disappears(stack, device, dynamic):
     """Overlapping slices and then disjoint ones compile twice, for that reason."""
@@ -117,7 +117,7 @@ def test_overlap_disappears(stack, device, dynamic):
 
 
 @SHAPES
-@needs("recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.grows_and_shrinks")
 def test_overlap_appears_in_one_buffer(stack, device, dynamic):
     """Disjoint slices of one buffer and then overlapping ones compile twice, for that reason."""
@@ -129,7 +129,7 @@ def test_overlap_appears_in_one_buffer(stack, device, dynamic):
 
 
 @SHAPES
-@needs("recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.grows_and_shrinks")
 def test_overlap_grows(stack, device, dynamic):
     """Two slices that overlap beside one that does not, and then three that do, compile twice, for that reason."""
@@ -141,7 +141,7 @@ def test_overlap_grows(stack, device, dynamic):
 
 
 @SHAPES
-@needs("recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.overlap.grows_and_shrinks")
 def test_overlap_shrinks(stack, device, dynamic):
     """Three slices that overlap, and then two beside one that does not, compile twice, for that reason."""

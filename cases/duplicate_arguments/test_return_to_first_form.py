@@ -144,7 +144,7 @@ def test_items_same_distinct_same_distinct(stack, device):
     run.recompiles.expect("""xs[0] is xs[1]""")
 
 
-@needs("recompiles", "overlap_guards", "dynamic_shapes", "input_mutation")
+@needs("recompiles", "dynamic_shapes", "input_mutation")
 @clause("duplicate_arguments.recompiles.return_to_first_form")
 def test_overlapping_disjoint_overlapping_disjoint(stack, device):
     """Overlapping slices, disjoint ones, overlapping and disjoint ones compile twice in all."""

@@ -6,10 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import fx
+from torch._guards import TracingContext
 
 from conformance.canonical.graphs import Graph
 from conformance.capture.recorder import Recorder
 from conformance.program.probe import Backend
+
+#: What it writes before it traces, and after it has seen what the graph does to its inputs.
+_AOT_NOTES = ("params_flat", "fw_metadata")
 
 
 class RecordingBackend:
@@ -33,13 +37,22 @@ class RecordingBackend:
         self.recorder.dynamo.append(Graph.of(module))
         if self.is_inductor and options:
             options = _inductor_options(options)
-        return self.backend(module, inputs, **options)
+        try:
+            return self.backend(module, inputs, **options)
+        finally:
+            self.recorder.through_aot_autograd |= _aot_autograd_was_here()
 
     def __getattr__(self, name: str) -> Any:
         # What torch.compile reads off a backend (get_compiler_config, reset) is the wrapped backend's.
         if name == "backend":
             raise AttributeError(name)
         return getattr(self.backend, name)
+
+
+def _aot_autograd_was_here() -> bool:
+    """Whether AOTAutograd has written down, for the graph that Dynamo is compiling, what it found out about it."""
+    context = TracingContext.try_get()
+    return context is not None and any(getattr(context, name, None) is not None for name in _AOT_NOTES)
 
 
 def _looked_up(backend: str | Callable[..., Any]) -> Callable[..., Any]:

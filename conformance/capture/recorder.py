@@ -36,6 +36,8 @@ class Recorder:
     #: What each probe of the program saw.
     probes: dict[Probe, list[Any]] = field(default_factory=dict)
     compile_seconds: float = 0.0
+    #: Whether AOTAutograd compiled anything inside the backend.
+    through_aot_autograd: bool = False
 
     def seen_by(self, probe: Probe) -> list[Any]:
         """The list that a probe writes what it sees into."""

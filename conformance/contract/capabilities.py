@@ -14,7 +14,6 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "module_state": "computes with the parameters and buffers of the module itself, and writes to those",
         "dynamic_shapes": "compiles one graph for several sizes",
         "recompiles": "serves every call: compiles again where one does not fit what was compiled, and says why",
-        "overlap_guards": "compiles mutation for the overlap of its inputs, and again when that overlap changes",
         "graph_breaks": "continues in Python where a program cannot be captured, and says where",
         "lowered_graph": "shows the last graph before its code is generated",
         "freezing": "turns parameters into constants and folds them",

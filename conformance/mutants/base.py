@@ -39,6 +39,11 @@ class MutantStack(Stack):
         """Nothing: that the mutant itself is at fault is known."""
         return ()
 
+    @property
+    def always_traced(self) -> bool:
+        """The texts of a mutant are its own: it may spoil what traces them."""
+        return True
+
     def compile(self, program: Compiled, recorder: Recorder, **options: Any) -> Compiled:
         compiled = super().compile(program, recorder, **options)
         return self.around(compiled) if self.around is not None else compiled

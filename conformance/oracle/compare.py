@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.canonical.exceptions import first_line, members_of
@@ -30,6 +30,8 @@ class Comparison:
     discrepancies: tuple[Discrepancy, ...] = ()
     phase: str = ""
     exception: str | None = None
+    #: The phase in which each discrepancy, by name, shows first.
+    phases: Mapping[str, str] = field(default_factory=dict)
 
 
 def compare(
@@ -45,12 +47,13 @@ def compare(
     exception = compare_exceptions(eager.raised, stack.raised)
     judge = Judge(eager, reference, tolerance)
     found: dict[Place, tuple[int, Discrepancy]] = {}
-    phase = ""
+    phase, phases = "", dict[str, str]()
     for number, (ours, theirs) in enumerate(zip(eager.phases, stack.phases, strict=False)):
         for place, discrepancy in _phase(number, ours.facts, theirs.facts, judge):
             if place not in found:
                 found[place] = number, discrepancy
                 phase = phase or ours.kind
+                phases[discrepancy.name] = ours.kind
     kept = [discrepancy for place, (_, discrepancy) in found.items() if not _implied(place, found)]
     if exception is None and eager.raised is not None and stack.raised is not None:
         # Mutations are half done on both sides; what a `finally` puts back is not.
@@ -62,8 +65,9 @@ def compare(
         raised = stack.raised or eager.raised
         assert raised is not None
         name = type(stack.raised.error).__name__ if stack.raised else None
-        return Comparison((*kept, exception), phase or raised.kind, name)
-    return Comparison(tuple(kept), phase)
+        phases[exception.name] = raised.kind
+        return Comparison((*kept, exception), phase or raised.kind, name, phases)
+    return Comparison(tuple(kept), phase, phases=phases)
 
 
 def _implied(place: Place, found: dict[Place, tuple[int, Discrepancy]]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.canonical.expect import Expectable
 from conformance.minify import MinifierRun, minify
 from conformance.probes.tracers import traced
 from conformance.program.programs import Calls, Program
 from conformance.run.run import Run
+from conformance.run.texts import NotApplicableExpectation
 from conformance.stacks import Stack
 
 
@@ -17,12 +17,26 @@ class BoundStack:
     """A stack on a device: what the `stack` fixture gives a case."""
 
     def __init__(
-        self, stack: Stack, device: str, area: str = "", known_signatures: frozenset[str] = frozenset()
+        self,
+        stack: Stack,
+        device: str,
+        area: str = "",
+        known_signatures: frozenset[str] = frozenset(),
+        *,
+        traces: bool = True,
     ) -> None:
         self.stack = stack.in_area(area)
         self.device = device
+        #: Whether the texts that the suite traces itself are compared on this stack.
+        self.traces = traces
         self.known_signatures = known_signatures
         self.runs: list[Run] = []
+        self._left_out = False
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether all that was asked of the stack are texts that others answer for."""
+        return self._left_out and not self.runs
 
     @property
     def name(self) -> str:
@@ -39,12 +53,18 @@ class BoundStack:
         `tensors` or is a function of the device that returns a list of argument tuples. Options are those of
         `Program`: after, inference, backward, dynamic, fullgraph, config.
         """
-        run = Run(self.stack, Program.of(program, **options), calls, self.device)
+        run = Run(self.stack, Program.of(program, **options), calls, self.device, self.traces)
         self.runs.append(run)
         return run
 
-    def trace(self, program: Callable[..., Any], calls: Calls, by: str) -> Expectable:
-        """What tracing makes of a program, without a comparison with eager; see `conformance.probes.tracers`."""
+    def trace(self, program: Callable[..., Any], calls: Calls, by: str) -> Any:
+        """What tracing makes of a program, without a comparison with eager; see `conformance.probes.tracers`.
+
+        What is traced apart from the stack is torch's, and so is what Dynamo hands to another's backend.
+        """
+        if not (self.stack.exact if by == "stack" else self.traces):
+            self._left_out = True
+            return NotApplicableExpectation()
         return traced(self.stack, program, calls, self.device, by)
 
     def minify(self, program: Callable[..., Any], calls: Calls, **options: Any) -> MinifierRun:

@@ -20,12 +20,12 @@ class ConformanceFailure(CaseFailure):
 
 
 class NotApplicableExpectation:
-    """Stands for what this stack does not have (the Dynamo graph of `eager`): expectations on it say nothing."""
+    """Stands for what is not this stack's (the Dynamo graph of `eager`): expectations on it say nothing."""
 
     def expect(
         self, literal: str, *, since: str | None = None, until: str | None = None, device: str | None = None
     ) -> None:
-        """Compile behaviour is not applicable where nothing is compiled."""
+        """Nothing is said about a text that this stack does not make."""
 
     @property
     def operators(self) -> NotApplicableExpectation:
@@ -36,9 +36,16 @@ class NotApplicableExpectation:
 
     absent = count
 
+    def total(self, compilation: int) -> int:
+        """No guards that anything is said about."""
+        return 0
+
 
 class Shown:
-    """The texts of a run, made when they are asked for."""
+    """The texts of a run, made when they are asked for.
+
+    Graphs, guards and their failures as Dynamo words them are torch's: they are texts of torch's own stacks only.
+    """
 
     stack: Stack
     device: str
@@ -49,7 +56,7 @@ class Shown:
     @cached_property
     def dynamo(self) -> Any:
         """The graphs handed to the stack's backend in this run, in order."""
-        shown = self.stack.compiles and self.stack.captured_by_dynamo
+        shown = self.stack.exact and self.stack.captured_by_dynamo
         return Graphs("dynamo", self.recorder.dynamo) if shown else NotApplicableExpectation()
 
     @cached_property
@@ -62,18 +69,18 @@ class Shown:
     def recompiles(self) -> Any:
         """One canonical guard failure a line, in the order of the recompiles."""
         text = "\n".join(self.recorder.recompiles) or "(no recompile)"
-        return Expectable("recompiles", text) if self.stack.compiles else NotApplicableExpectation()
+        return Expectable("recompiles", text) if self.stack.exact else NotApplicableExpectation()
 
     @cached_property
     def guards(self) -> Any:
         """How many guards each compilation has, by what they check."""
-        return Guards(self.recorder.guards) if self.stack.compiles else NotApplicableExpectation()
+        return Guards(self.recorder.guards) if self.stack.exact else NotApplicableExpectation()
 
     @cached_property
     def graph_breaks(self) -> Any:
         """One canonical reason a line, in the order of the graph breaks."""
         text = "\n".join(self.recorder.graph_breaks) or "(no graph break)"
-        return Expectable("graph breaks", text) if self.stack.compiles else NotApplicableExpectation()
+        return Expectable("graph breaks", text) if self.stack.exact else NotApplicableExpectation()
 
     @cached_property
     def error(self) -> Expectable:

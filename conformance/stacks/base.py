@@ -22,8 +22,7 @@ from conformance.stacks.skipped_logging import logs_left_out
 
 #: What a backend is taken to do until a TOML description says otherwise.
 ASSUMED = frozenset(
-    {"compile", "training", "input_mutation", "module_state", "dynamic_shapes"}
-    | {"recompiles", "overlap_guards", "graph_breaks"}
+    {"compile", "training", "input_mutation", "module_state", "dynamic_shapes"} | {"recompiles", "graph_breaks"}
 )
 
 
@@ -57,6 +56,9 @@ class Stack:
     spec: str = ""
     #: Whether what the stack is handed is a graph of Dynamo's, whose text is the same for every such stack.
     captured_by_dynamo: bool = True
+    #: Whether it is one of torch's own behind AOTAutograd: how often it compiles, with which guards and graphs, is then
+    #: exactly as the cases say. Another may compile less often, and its faults may be torch's.
+    exact: bool = False
     #: The stack that this one is another configuration of: its ledger holds here too, after this stack's own.
     shares_failures_of: str = ""
 
@@ -68,6 +70,11 @@ class Stack:
     @property
     def compiles(self) -> bool:
         return self.backend is not None
+
+    @property
+    def always_traced(self) -> bool:
+        """Whether texts that the suite traces are compared on it, whoever else runs: on mutants, which spoil them."""
+        return False
 
     @property
     def ladder(self) -> tuple[str, ...]:

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.compilers import nop
+from torch._functorch.partitioners import default_partition
 from torch._inductor import config as inductor_config
 from torch._inductor import cpu_vec_isa
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from conformance.capture.recorder import Recorder
+from conformance.contract.ladder import BESIDE
 from conformance.stacks.aot_inductor import AotInductorStack
 from conformance.stacks.base import ASSUMED, Stack
 from conformance.stacks.speedups.linker import choose_linker, faster_linker
@@ -22,6 +26,7 @@ from conformance.stacks.speedups.linker import choose_linker, faster_linker
 #: Every call fits where nothing is compiled; what is said about recompiles is not applicable there.
 EAGER = ASSUMED - {"compile", "graph_breaks"} | {"double_backward"}
 GENERAL = ASSUMED | {"minifier"}
+#: Torch's own behind AOTAutograd.
 AOT = GENERAL | {"profiler"}
 INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
@@ -82,12 +87,20 @@ def _warm_up(x: torch.Tensor) -> torch.Tensor:
 
 BUILTIN = (
     Stack("eager", None, EAGER),
-    # Runs mutation as it is written: overlap needs no graph of its own.
-    Stack("dynamo", "eager", GENERAL - {"overlap_guards"} | {"double_backward"}),
-    Stack("aot_eager", "aot_eager", AOT),
-    Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", AOT),
-    InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}),
-    InductorStack("inductor_freezing", "inductor", INDUCTOR, config=FREEZING, shares_failures_of="inductor"),
+    # Runs mutation as it is written: overlap needs no graph of its own, so that it is not exact.
+    Stack("dynamo", "eager", GENERAL | {"double_backward"}),
+    Stack("aot_eager", "aot_eager", AOT, exact=True),
+    Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", AOT, exact=True),
+    Stack(
+        BESIDE,
+        aot_autograd(fw_compiler=nop, bw_compiler=nop, partition_fn=default_partition),
+        ASSUMED | {"profiler"},
+        exact=True,
+    ),
+    InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}, exact=True),
+    InductorStack(
+        "inductor_freezing", "inductor", INDUCTOR, config=FREEZING, shares_failures_of="inductor", exact=True
+    ),
     InductorStack(
         "inductor_cpp_wrapper",
         "inductor",
@@ -95,6 +108,7 @@ BUILTIN = (
         config={"inductor.cpp_wrapper": True},
         area_config={"freezing": FREEZING},
         shares_failures_of="inductor",
+        exact=True,
     ),
     AotInductorStack(
         "aot_inductor",
@@ -102,5 +116,6 @@ BUILTIN = (
         frozenset({"compile", "dynamic_shapes", "lowered_graph", "layout_optimization", "freezing"}),
         area_config={"freezing": FREEZING},
         captured_by_dynamo=False,
+        exact=True,
     ),
 )

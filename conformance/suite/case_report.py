@@ -10,11 +10,12 @@ import pytest
 
 from conformance.canonical.expect import ExpectationUsage
 from conformance.results.result_file import CaseResult
-from conformance.suite.outcome import TIMEOUT, Failure, result, told, verdict
+from conformance.run.attribution import inherited, rungs_below
+from conformance.suite.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, result, told, verdict
 from conformance.suite.results_folder import script_name
 
-#: Where a program that differs from eager is taken up the ladder; elsewhere nothing differs.
-LADDER_PHASES = ("call", "backward", "follow_up")
+#: Why a case is not applicable that asks a stack for nothing but texts which others answer for.
+UNSAID = "asks for texts of torch's own stacks only"
 
 Concluded = tuple[CaseResult, "Failure | None"]
 
@@ -55,18 +56,52 @@ def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
 def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded:
     error = call.excinfo.value if call.excinfo is not None else None
     failure = _failure(item, error) if error is not None else None
-    outcome, reason = verdict(failure, item.conformance_entry, item.conformance_inherited)
-    divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, scripts)
+    blamed = _blame(item, error, failure) if failure is not None and not failure.of_the_suite else None
+    outcome, reason = verdict(failure, item.conformance_entry, blamed)
+    if outcome == "pass" and _bound(item) is not None and _bound(item).says_nothing:
+        report.outcome, report.longrepr = "skipped", (str(item.path), 0, UNSAID)
+        return _result(item, call, "not_applicable", UNSAID), None
+    divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, blamed, scripts)
     if outcome == "pass":
         reason = "; ".join(dict.fromkeys(f"saw {run.saw}" for run in _runs(item) if run.saw))
+    if outcome == "inherited" and blamed is not None:
+        divergence = next(iter(blamed.inherited))
+    if outcome == "fail" and blamed is not None:
+        failure = blamed.own
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence)
     if outcome in ("known_failure", "inherited"):
         report.outcome, report.wasxfail = "skipped", reason
     elif outcome in ("fail", "unexpected_pass"):
         report.outcome = "failed"
-        message = told(found, str(error) if error is not None else "")
+        message = told(found, _message(error, blamed))
         report.longrepr = f"{message}\n  script: {script}" if script else message
     return found, failure
+
+
+def _message(error: BaseException | None, blamed: Blame | None) -> str:
+    """What is printed of a failure: the stack's own discrepancies, and apart from them those of torch's rungs."""
+    if blamed is None or blamed.own is None or not blamed.inherited:
+        return str(error) if error is not None else ""
+    lines = [str(error).splitlines()[0], *(f"  {one}" for one in blamed.own.discrepancies)]
+    for rung, found in blamed.inherited.items():
+        lines += [f"  not this stack's, {rung} does likewise:", *(f"    {one}" for one in found)]
+    return "\n".join(lines)
+
+
+def _blame(item: Any, error: BaseException | None, failure: Failure) -> Blame:
+    """What of a failure is the stack's own. The rungs below are run unless the ledger lists just this failure."""
+    run, entry, listed = _run(item, error), item.conformance_entry, item.conformance_inherited
+    if run is None:
+        return blame(failure, listed)
+    listed = {rung: one for rung, one in listed.items() if rung in rungs_below(run)}
+    known = entry is not None and entry.explains(failure.phase, failure.observables, failure.exception)
+    if run.stack.exact or known or not failure.discrepancies or failure.exception == TIMEOUT:
+        return blame(failure, listed)
+    try:
+        return blame(failure, listed, inherited(run, failure.discrepancies))
+    except Exception as trouble:
+        item.add_report_section("call", "the rungs below", "".join(traceback.format_exception(trouble)))
+        return blame(failure, listed)
 
 
 def _failure(item: Any, error: BaseException) -> Failure:
@@ -95,22 +130,31 @@ def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> Cas
 
 
 def _runs(item: Any) -> list[Any]:
-    bound = getattr(item, "funcargs", {}).get("stack")
+    bound = _bound(item)
     return bound.runs if bound is not None else []
 
 
+def _bound(item: Any) -> Any:
+    return getattr(item, "funcargs", {}).get("stack")
+
+
+def _run(item: Any, error: BaseException | None) -> Any:
+    """The run that failed: the one that the failure names, or the last."""
+    return getattr(error, "run", None) or next(reversed(_runs(item)), None)
+
+
 def _aids(
-    item: Any, error: BaseException | None, failure: Failure | None, scripts: Path | None
+    item: Any, error: BaseException | None, failure: Failure | None, blamed: Blame | None, scripts: Path | None
 ) -> tuple[str | None, str | None]:
     """What helps with a failure: the first diverging rung, and a stand-alone script. Neither may hide the failure."""
-    bound = item.funcargs.get("stack")
-    run = getattr(error, "run", None) or (bound.runs[-1] if bound is not None and bound.runs else None)
+    run = _run(item, error)
     if run is None:
         return None, None
     divergence: str | None = None
-    if failure is not None and failure.phase in LADDER_PHASES and failure.exception != TIMEOUT:
+    if failure is not None and failure.phase in COMPARED and failure.exception != TIMEOUT:
         try:
-            divergence = run.first_divergence()
+            # What is the stack's own, none of the rungs below shows.
+            divergence = run.first_divergence() if run.stack.exact else run.stack.name
         except Exception as trouble:
             item.add_report_section("call", "first divergence", "".join(traceback.format_exception(trouble)))
     if scripts is None:

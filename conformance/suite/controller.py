@@ -12,7 +12,7 @@ import pytest
 from conformance.program import devices
 from conformance.results.ledger import LedgerError
 from conformance.results.result_file import CaseResult
-from conformance.suite.outcome import CRASH, TIMEOUT, Failure, result, told, verdict
+from conformance.suite.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
 from conformance.suite.plan import Session, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
@@ -90,7 +90,8 @@ class Controller:
             told_by_xdist = str(report.longrepr).partition(" while running")[0]  # "worker 'gw0' crashed"
             failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {told_by_xdist}")
         ledgers = self.session.ledgers
-        outcome, reason = verdict(failure, ledgers.entry(case, target), ledgers.inherited(case, target))
+        blamed = blame(failure, ledgers.inherited(case, target))
+        outcome, reason = verdict(failure, ledgers.entry(case, target), blamed)
         found = result(case, target, outcome, reason, seconds=seconds, failure=failure)
         if outcome in ("known_failure", "inherited"):
             report.outcome, report.wasxfail = "skipped", reason

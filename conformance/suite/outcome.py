@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.canonical.exceptions import first_line
@@ -18,6 +18,9 @@ from conformance.suite.plan import Target, area_of
 #: What stands for the exception, in ledgers too, where the stack ended the process or its time.
 CRASH, TIMEOUT = "Crash", "Timeout"
 
+#: The phases in which a program is compared with eager; elsewhere nothing differs that a rung could show.
+COMPARED = ("call", "backward", "follow_up")
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -28,6 +31,8 @@ class Failure:
     exception: str | None = None
     message: str = ""
     discrepancies: tuple[Discrepancy, ...] = ()
+    #: The phase in which each discrepancy, by name, shows first.
+    phases: Mapping[str, str] = field(default_factory=dict)
     #: A fault of the suite or the case, which no ledger can excuse.
     of_the_suite: bool = False
 
@@ -40,10 +45,25 @@ class Failure:
                 names = frozenset({"expectation"})
             elif not names and error.exception is None:
                 names = frozenset({"assertion"})
-            return Failure(error.phase, names, error.exception, message, error.discrepancies)
+            phases = error.run.comparison.phases if error.phase in COMPARED and error.run is not None else {}
+            return Failure(error.phase, names, error.exception, message, error.discrepancies, phases)
         if isinstance(error, AssertionError):
             return Failure("call", frozenset({"assertion"}), None, message)
         return Failure("call", exception=type(error).__name__, message=message, of_the_suite=True)
+
+    def only(self, own: tuple[Discrepancy, ...]) -> Failure:
+        """This failure with some of its discrepancies alone."""
+        if own == self.discrepancies:
+            return self
+        names = frozenset(one.name for one in own)
+        phases = [self.phases[name] for name in names if name in self.phases]
+        return replace(
+            self,
+            phase=min(phases, key=ledger.PHASES.index, default=self.phase),
+            observables=names,
+            exception=self.exception if "exception" in names else None,
+            discrepancies=own,
+        )
 
     def describe(self) -> str:
         """The failure in the words of a ledger's entry."""
@@ -54,24 +74,83 @@ class Failure:
         return {"phase": self.phase, "observables": sorted(self.observables), "exception": self.exception}
 
 
-def verdict(
-    failure: Failure | None, entry: ledger.Entry | None, inherited: Mapping[str, ledger.Entry] | None = None
-) -> tuple[str, str]:
-    """The outcome of a case that ran, and the reason; ``inherited`` are the entries of the rungs below, by rung."""
+@dataclass(frozen=True)
+class Blame:
+    """A failure taken apart: what is the stack's own, if anything is, and what torch's rungs show, by rung."""
+
+    own: Failure | None
+    inherited: Mapping[str, Sequence[Discrepancy]] = field(default_factory=dict)
+    #: What the ledgers of those rungs list.
+    listed: Mapping[str, ledger.Entry] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Rung, what it does as the stack does, and the bug where a ledger lists it."""
+        return "; ".join(
+            f"{rung} fails likewise{_names(found)}"
+            + (f": {self.listed[rung].reason} ({self.listed[rung].link})" if rung in self.listed else "")
+            for rung, found in self.inherited.items()
+        )
+
+
+def _names(found: Sequence[Discrepancy]) -> str:
+    return f" in {', '.join(one.name for one in found)}" if found else ""
+
+
+def blame(
+    failure: Failure, listed: Mapping[str, ledger.Entry], shown: Mapping[Discrepancy, str] | None = None
+) -> Blame:
+    """Whose the discrepancies of a failure are, each for itself.
+
+    ``shown`` are those that a rung does likewise when it runs the program, with that rung. Where no rung was run it is
+    None, and ``listed`` decides, the entries of the rungs that the stack goes through.
+    """
+    if shown is None:
+        for rung, entry in listed.items():
+            if entry.explains(failure.phase, failure.observables, failure.exception):
+                return Blame(None, {rung: failure.discrepancies}, listed)
+        shown = {
+            one: rung
+            for rung, entry in reversed(list(listed.items()))
+            for one in failure.discrepancies
+            if _lists(entry, one, failure)
+        }
+    own = tuple(one for one in failure.discrepancies if one not in shown)
+    by_rung: dict[str, list[Discrepancy]] = {}
+    for one, rung in shown.items():
+        by_rung.setdefault(rung, []).append(one)
+    return Blame(failure.only(own) if own or not shown else None, by_rung, listed)
+
+
+def _lists(entry: ledger.Entry, one: Discrepancy, failure: Failure) -> bool:
+    """Whether everything that the entry lists is there, and this is of it."""
+    if entry.exception is not None:
+        return one.observable == "exception" and entry.exception == failure.exception
+    return one.name in entry.observables and entry.observables <= failure.observables
+
+
+def verdict(failure: Failure | None, entry: ledger.Entry | None, blamed: Blame | None = None) -> tuple[str, str]:
+    """The outcome of a case that ran, and the reason."""
     if failure is None:
         if entry is None:
             return "pass", ""
         return "unexpected_pass", f"passes, but is listed as a known failure ({entry.describe()}): remove this entry"
     if failure.of_the_suite:
         return "error", f"a fault of the case or the suite: {failure.exception}: {failure.message}"
-    if entry is None:
-        for rung, below in (inherited or {}).items():
-            if below.explains(failure.phase, failure.observables, failure.exception):
-                return "inherited", f"{rung}: {below.reason} ({below.link})"
-        return "fail", f"in {failure.phase}" if failure.discrepancies else f"in {failure.phase}: {failure.message}"
-    if entry.explains(failure.phase, failure.observables, failure.exception):
+    blamed = blamed or Blame(failure)
+    if entry is not None and any(
+        one is not None and entry.explains(one.phase, one.observables, one.exception) for one in (failure, blamed.own)
+    ):
         return "known_failure", f"{entry.reason} ({entry.link})"
-    return "fail", f"fails otherwise than the ledger says: {entry.describe()} is listed, {failure.describe()} is seen"
+    besides = f"; besides, {blamed}" if blamed.inherited else ""
+    if blamed.own is None:
+        if entry is None:
+            return "inherited", str(blamed)
+        return "unexpected_pass", f"nothing of its own, but {entry.describe()} is listed: remove this entry{besides}"
+    own = blamed.own
+    if entry is None:
+        return "fail", (f"in {own.phase}" if own.discrepancies else f"in {own.phase}: {own.message}") + besides
+    listed = f"fails otherwise than the ledger says: {entry.describe()} is listed, {own.describe()} is seen"
+    return "fail", listed + besides
 
 
 def result(

@@ -142,6 +142,16 @@ class Session:
             self.ledgers.check(self.listed, f"cases/{MANIFEST} lists the known ones", self.targets)
         self.ledgers.check_duplicates(self.targets)
 
+    @property
+    def traced(self) -> frozenset[str]:
+        """The stacks on which the texts that the suite traces itself are compared, once a device: they are torch's.
+
+        That is `aot_eager` where it runs, else the first of torch's own stacks behind AOTAutograd; and mutants.
+        """
+        own = [name for name, stack in self.stacks.items() if stack.exact and not stack.always_traced]
+        first = ["aot_eager"] if "aot_eager" in own else own[:1]
+        return frozenset([*first, *(name for name, stack in self.stacks.items() if stack.always_traced)])
+
     def require_devices(self) -> None:
         for name in self.option.require_device:
             if not self.devices[name].available:

@@ -12,6 +12,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import TracingContext
+from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -40,7 +41,12 @@ aot_core = aot_autograd(
 
 
 def retraced(module: fx.GraphModule, inputs: Inputs) -> Callable[..., Any]:
-    """Trace Dynamo's graph anew, operator by operator and before autograd, and run what comes out."""
+    """Trace Dynamo's graph anew, operator by operator and before autograd, and run what comes out.
+
+    A graph that does something besides calling operators, or cannot be traced, runs as it is.
+    """
+    if not all(map(_is_of_operators, module.graph.nodes)):
+        return module.forward
     context = TracingContext.get()
     mode = context.fake_mode
     assert mode is not None
@@ -53,6 +59,16 @@ def retraced(module: fx.GraphModule, inputs: Inputs) -> Callable[..., Any]:
         return mode.from_tensor(one, static_shapes=shapes is None, symbolic_context=shapes, source=source)
 
     fakes = [fake(one) for one in inputs]
-    with mode:
-        traced: Callable[..., Any] = make_fx(module, pre_dispatch=True)(*fakes)
+    try:
+        with mode:
+            traced: Callable[..., Any] = make_fx(module, pre_dispatch=True)(*fakes)
+    except Exception:
+        return module.forward
     return traced
+
+
+def _is_of_operators(node: fx.Node) -> bool:
+    """Whether a node is no higher-order operator, hook or constant of Dynamo's, which a trace of operators loses."""
+    if node.op == "get_attr" or isinstance(node.target, HigherOrderOperator):
+        return False
+    return not (node.op == "call_method" and "hook" in str(node.target))
