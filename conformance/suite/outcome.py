@@ -67,10 +67,10 @@ def verdict(
     if entry is None:
         for rung, below in (inherited or {}).items():
             if below.explains(failure.phase, failure.observables, failure.exception):
-                return "inherited", f"{rung}: {below.reason} ({below.link})"
+                return "inherited", f"{rung}: {below.bug}"
         return "fail", f"in {failure.phase}" if failure.discrepancies else f"in {failure.phase}: {failure.message}"
     if entry.explains(failure.phase, failure.observables, failure.exception):
-        return "known_failure", f"{entry.reason} ({entry.link})"
+        return "known_failure", str(entry.bug)
     return "fail", f"fails otherwise than the ledger says: {entry.describe()} is listed, {failure.describe()} is seen"
 
 
