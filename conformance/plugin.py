@@ -39,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require-device": "fail when this device is absent",
     }
     single = {
-        "--write-known-failures": "draft a ledger of what fails",
+        "--write-known-failures": "add what fails to this ledger, a new one or one that somebody has worked on",
+        "--update-known-failures": "remove from this ledger what passes, and rewrite what fails otherwise",
         "--shard": "I/N: the I-th of N equal parts of the cases",
         "--results": "folder for results.json, report.html, summary.md and scripts of failures",
         "--resume": "folder of an interrupted run: what passed there is kept and not run again",

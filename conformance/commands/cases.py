@@ -23,7 +23,8 @@ def run(
     workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
     profile: Annotated[str, typer.Option(help="quick, full or nightly.")] = "quick",
     known_failures: Annotated[list[str] | None, typer.Option(help="A ledger of your own, beside the shipped.")] = None,
-    write_known_failures: Annotated[str, typer.Option(help="Draft a ledger of what failed.")] = "",
+    write_known_failures: Annotated[str, typer.Option(help="Add what failed to this ledger.")] = "",
+    update_known_failures: Annotated[str, typer.Option(help="Remove from it what passes, rewrite the rest.")] = "",
     require_device: Annotated[list[str] | None, typer.Option(help="Fail when this device is absent.")] = None,
     shard: Annotated[str, typer.Option(help="I/N: the I-th of N equal parts.")] = "",
     results: Annotated[str, typer.Option(help="Folder for the results.")] = "results",
@@ -38,7 +39,8 @@ def run(
     repeated["known-failures"] = known_failures
     for option, values in repeated.items():
         arguments += [f"--{option}={value}" for value in values or ()]
-    single = {"shard": shard, "resume": resume, "write-known-failures": write_known_failures}
+    single = {"shard": shard, "resume": resume}
+    single |= {"write-known-failures": write_known_failures, "update-known-failures": update_known_failures}
     arguments += [f"--{option}={value}" for option, value in single.items() if value]
     if keyword:
         arguments += ["-k", keyword]

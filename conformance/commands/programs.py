@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from conformance.suite.pytest_run import check_run, run_of
+from conformance.suite.pytest_run import UsageError, check_run, run_of
 
 
 def check(
@@ -59,17 +59,20 @@ def explore(
     minutes: Annotated[float | None, typer.Option(help="How long to search.")] = None,
     examples: Annotated[int | None, typer.Option(min=1, help="How many programs to try; default: 1000.")] = None,
     seed: Annotated[int, typer.Option(help="Another seed draws other programs.")] = 0,
-    results: Annotated[str, typer.Option(help="Folder for the results.")] = "results",
+    results: Annotated[str, typer.Option(help="Folder for the results.")] = "results/explore",
     database: Annotated[str, typer.Option(help="Folder, or redis://host/n, where failing examples are kept.")] = "",
     workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "auto",
     known_failures: Annotated[list[str] | None, typer.Option(help="A ledger of your own, beside the shipped.")] = None,
+    write_known_failures: Annotated[str, typer.Option(help="Add what is found to this ledger.")] = "",
 ) -> None:
     """Search generated programs for what differs from eager; exit status 1 when something does that no ledger knows."""
     check_run(workers=workers, ledgers=known_failures or [])
-    from conformance.generate.campaign import explore as search
+    from conformance.generate.explore import explore as search
     from conformance.program.devices import resolve as resolve_devices
 
     [one_device] = resolve_devices([device])
+    if write_known_failures and len(stack or []) > 1:
+        raise UsageError("--write-known-failures edits the ledger of one stack: name one --stack")
     found = 0
     for name in stack or ["aot_eager"]:
         found += search(
@@ -81,7 +84,8 @@ def explore(
             seed=seed,
             database=database,
             workers=0 if not workers.isdecimal() else int(workers),
-            ledgers=[Path(file) for file in known_failures or []],
+            ledgers=known_failures or [],
+            draft=Path(write_known_failures) if write_known_failures else None,
         )
     raise typer.Exit(1 if found else 0)
 

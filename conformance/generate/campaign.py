@@ -1,4 +1,4 @@
-"""`conformance explore`: workers on all cores, findings once each, and results that are readable at any moment."""
+"""A search for programs that differ: workers on all cores, findings once each, results readable at any moment."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from conformance.contract.catalog import cases_root
 from conformance.contract.failure import Discrepancy
 from conformance.generate.findings import CASE, Found
-from conformance.results import ledger
 from conformance.results.result_file import CaseResult
 from conformance.stacks import resolve
 from conformance.suite.plan import Target
@@ -60,7 +56,7 @@ class Campaign:
         seed: int = 0,
         database: str = "",
         workers: int = 0,
-        known: Mapping[str, str] | None = None,
+        known: Collection[str] = (),
         show: Callable[[str], None] = print,
     ) -> None:
         self.stack, self.device = resolve(stack), device
@@ -70,7 +66,7 @@ class Campaign:
         self.until = time.time() + 60 * minutes if minutes else float("inf")
         self.database = database or str(results / "examples")
         self.workers = max(1, min(workers or os.cpu_count() or 1, self.examples))
-        self.known = dict(known or {})
+        self.known = frozenset(known)
         self.show = show
         self.found: dict[str, Found] = {}
         self.tried = self.ran_eagerly = self.ran = 0
@@ -231,13 +227,3 @@ def _listen(one: _Process, events: Any) -> None:
     for line in one.process.stdout:
         events.put((one, json.loads(line)))
     events.put((one, None))
-
-
-def explore(
-    stack: str, device: str, results: Path, *, ledgers: list[Path], show: Callable[[str], None] = print, **options: Any
-) -> int:
-    """Search on one stack and say what was found; the number of findings that no ledger knows."""
-    files = [*ledger.shipped(cases_root().parent / "known_failures", resolve(stack).ledgers), *ledgers]
-    known = ledger.known_signatures(files, device, torch.__version__)
-    campaign = Campaign(stack, device, results=results, known=known, show=show, **options)
-    return len(campaign.run())

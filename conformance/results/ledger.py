@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
+
+from conformance.contract.registry import nearest
+from conformance.results.bugs import BUGS, Bug, LedgerError, check_texts, parse_bugs
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -20,15 +22,13 @@ else:
 # Where a case can fail: in the call, in backward, in the step after the calls, in what compilation did, in an inline
 # expectation; the last three are the phases of the minifier.
 PHASES = ("call", "backward", "follow_up", "compile_behaviour", "expectation", "program", "launcher", "repro")
-UNREPORTED = "unreported"
 
-_REQUIRED = ("case", "device", "torch", "phase", "reason", "link")
-_SIGNATURE = ("signature", "device", "torch", "reason", "link")
-_OPTIONAL = ("observables", "exception", "script", "machine")
-
-
-class LedgerError(ValueError):
-    """A ledger that cannot be used; the message is one line that names the file and the entry."""
+_SHARED = ("bug", "torch")
+_FAILURE = (*_SHARED, "phase", "cases")
+_OPTIONAL = ("device", "observables", "exception", "machine")
+_SIGNATURE = (*_SHARED, "signatures")
+_LISTS = ("cases", "observables", "signatures")
+_TABLES = ("stack", "failure", "signature", "bugs")
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,7 @@ class Signature:
     signature: str
     device: str
     torch: str
-    reason: str
-    link: str
-    script: str | None = None
+    bug: Bug
 
     def applies(self, device: str, torch_version: str) -> bool:
         """Whether the entry is about this device and torch release."""
@@ -49,17 +47,18 @@ class Signature:
 
 @dataclass(frozen=True)
 class Entry:
-    """One known failure of one case."""
+    """One known failure of one case; a table of a ledger is one of these for each of its cases.
+
+    ``device`` is "*" for all of them, which is what a table without one means.
+    """
 
     case: str
     device: str
     torch: str
     phase: str
-    reason: str
-    link: str
+    bug: Bug
     observables: frozenset[str] = frozenset()
     exception: str | None = None
-    script: str | None = None
     #: "gpu" where the failure, though of the CPU, shows only on a machine that has a GPU.
     machine: str | None = None
 
@@ -83,33 +82,62 @@ class Entry:
         return f"{self.phase}: {what}" if what else self.phase
 
 
+@dataclass(frozen=True)
+class Ledger:
+    """What one stack is known to break; ``bugs`` are those that the file holds itself."""
+
+    path: str
+    stack: str
+    entries: tuple[Entry, ...] = ()
+    signatures: tuple[Signature, ...] = ()
+    bugs: Mapping[str, Bug] = field(default_factory=dict)
+
+    @property
+    def used(self) -> set[str]:
+        """The ids of the bugs that entries refer to."""
+        return {one.bug.id for one in self.entries} | {one.bug.id for one in self.signatures}
+
+
 def in_range(specifier: str, torch_version: str) -> bool:
     """Whether a torch version is in a range; only its first two numbers count, so that nightlies compare right."""
     major, minor = (*Version(torch_version).release, 0)[:2]
     return SpecifierSet(specifier).contains(f"{major}.{minor}")
 
 
-def load(path: str | Path) -> list[Entry]:
-    """The entries of a ledger."""
-    return parse(_read(path), str(path))
+def load(path: str | Path, shared: Mapping[str, Bug] | None = None) -> Ledger:
+    """The ledger in a file, whose entries refer to bugs of its own and to ``shared`` ones."""
+    return parse(_read(path), str(path), shared)
 
 
-def shipped(folder: Path, stacks: Iterable[str]) -> list[Path]:
-    """The ledgers that a folder has of these stacks, in their order."""
-    return [file for stack in stacks if (file := folder / f"{stack}.toml").is_file()]
+def load_bugs(folder: Path) -> dict[str, Bug]:
+    """The bugs that the ledgers of a folder share; none where the folder has no such file."""
+    file = folder / BUGS
+    if not file.is_file():
+        return {}
+    document = _document(_read(file), str(file))
+    if unknown := sorted(set(document) - {"bugs"}):
+        raise LedgerError(f"{file}: unknown table {', '.join(unknown)}; it holds [bugs.<id>] tables")
+    return parse_bugs(document.get("bugs", {}), str(file))
 
 
-def load_signatures(path: str | Path) -> list[Signature]:
-    """What a ledger knows of generated programs."""
-    return parse_signatures(_read(path), str(path))
+def load_folder(folder: Path) -> dict[str, Ledger]:
+    """The ledgers of a folder by stack; refuses a shared bug that none of them refers to."""
+    bugs = load_bugs(folder)
+    found = {file.stem: load(file, bugs) for file in sorted(folder.glob("*.toml")) if file.name != BUGS}
+    for stack, ledger in found.items():
+        if ledger.stack != stack:
+            raise LedgerError(f"{ledger.path}: its stack is {ledger.stack!r}, and its file is named after {stack!r}")
+    if unused := [name for name in bugs if not any(name in ledger.used for ledger in found.values())]:
+        raise LedgerError(f"{folder / BUGS}: no entry refers to the bug {', '.join(unused)}; remove it")
+    return found
 
 
-def known_signatures(files: Iterable[str | Path], device: str, torch_version: str) -> dict[str, str]:
-    """Signature to reason, by the first of these ledgers that knows it, on a device and torch release."""
-    known: dict[str, str] = {}
-    for entry in (entry for file in files for entry in load_signatures(file)):
-        if entry.applies(device, torch_version):
-            known.setdefault(entry.signature, entry.reason)
+def known_signatures(ledgers: Iterable[Ledger], device: str, torch_version: str) -> dict[str, Bug]:
+    """Signature to bug, by the first of these ledgers that knows it, on a device and torch release."""
+    known: dict[str, Bug] = {}
+    for one in (one for ledger in ledgers for one in ledger.signatures):
+        if one.applies(device, torch_version):
+            known.setdefault(one.signature, one.bug)
     return known
 
 
@@ -122,75 +150,85 @@ def _read(path: str | Path) -> str:
         raise LedgerError(f"{path}: cannot be read: {error}") from error
 
 
-def parse(text: str, where: str) -> list[Entry]:
-    """The entries in the text of a ledger; every mistake is one line."""
-    return [_entry(table, place) for table, place in _tables(text, where, "failure")]
-
-
-def parse_signatures(text: str, where: str) -> list[Signature]:
-    """The known signatures in the text of a ledger; every mistake is one line."""
-    found = []
-    for table, place in _tables(text, where, "signature"):
-        place = _checked(table, place, "signature", _SIGNATURE, ("script",))
-        _check_origin(table, place)
-        found.append(Signature(**table))
-    return found
-
-
-def _tables(text: str, where: str, kind: str) -> list[tuple[dict[str, Any], str]]:
-    """The tables of one kind, each with the words that name it in messages."""
+def _document(text: str, where: str) -> dict[str, Any]:
     try:
-        document = tomllib.loads(text)
+        document: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LedgerError(f"{where}: not TOML: {error}") from error
-    if unknown := sorted(set(document) - {"failure", "signature"}):
+    return document
+
+
+def parse(text: str, where: str, shared: Mapping[str, Bug] | None = None) -> Ledger:
+    """The ledger in a text; every mistake is one line."""
+    document = _document(text, where)
+    if unknown := sorted(set(document) - {*_TABLES}):
         raise LedgerError(
-            f"{where}: unknown table {', '.join(unknown)}; a ledger holds [[failure]] and [[signature]] entries"
+            f"{where}: unknown table {', '.join(unknown)}; a ledger holds its stack, [[failure]] and [[signature]] "
+            "entries and [bugs.<id>] tables"
         )
+    if not isinstance(document.get("stack"), str) or not document["stack"].strip():
+        raise LedgerError(f'{where}: does not name its stack; write stack = "..." in its first line')
+    own = parse_bugs(document.get("bugs", {}), where)
+    if twice := sorted(set(own) & set(shared or {})):
+        raise LedgerError(f"{where}: the bug {twice[0]} ships with the suite; refer to that one or take another id")
+    bugs = {**(shared or {}), **own}
+    entries = [one for table, place in _tables(document, where, "failure") for one in _entries(table, place, bugs)]
+    signatures = [
+        Signature(signature, table.get("device", "*"), table["torch"], bugs[table["bug"]])
+        for table, place in _tables(document, where, "signature")
+        if _checked(table, place, _SIGNATURE, ("device",), bugs)
+        for signature in table["signatures"]
+    ]
+    ledger = Ledger(where, document["stack"], tuple(entries), tuple(signatures), own)
+    if unused := [name for name in own if name not in ledger.used]:
+        raise LedgerError(f"{where}: no entry refers to the bug {', '.join(unused)}; remove it")
+    return ledger
+
+
+def _tables(document: Mapping[str, Any], where: str, kind: str) -> list[tuple[dict[str, Any], str]]:
+    """The tables of one kind, each with the words that name it in messages."""
     tables = document.get(kind, [])
     if not isinstance(tables, list):
         raise LedgerError(f"{where}: {kind} is not a list of entries; write [[{kind}]]")
     return [(table, f"{where}: {kind} {number}") for number, table in enumerate(tables, 1)]
 
 
-def _checked(table: dict[str, Any], where: str, name: str, required: Collection[str], optional: Collection[str]) -> str:
-    """Refuse a table that lacks a key, has another or holds something but text; how messages call it from here on."""
+def _checked(
+    table: dict[str, Any], where: str, required: Collection[str], optional: Collection[str], bugs: Mapping[str, Bug]
+) -> str:
+    """Refuse a table with a wrong key, value, bug or torch range; how messages call it from here on."""
     if missing := [key for key in required if key not in table]:
         raise LedgerError(f"{where}: missing {', '.join(missing)}")
-    where = f"{where} ({table[name]})"
+    where = f"{where} ({table['bug']})"
     if unknown := sorted(set(table) - {*required, *optional}):
         raise LedgerError(f"{where}: unknown key {', '.join(unknown)}")
-    for key in set(table) - {"observables"}:
-        if not isinstance(table[key], str) or not table[key].strip():
-            raise LedgerError(f"{where}: {key} is not a text")
-    return where
-
-
-def _check_origin(table: dict[str, Any], where: str) -> None:
-    """Refuse a torch range that is none, and a failure that nobody can look up or see."""
+    for key in [key for key in _LISTS if key in table]:
+        if not isinstance(table[key], list) or not all(isinstance(name, str) and name for name in table[key]):
+            raise LedgerError(f"{where}: {key} is not a list of texts")
+        if not table[key] and key in required:
+            raise LedgerError(f"{where}: {key} is empty")
+    check_texts(table, set(table) - {*_LISTS}, where)
+    if table["bug"] not in bugs:
+        raise LedgerError(f"{where}: unknown bug {table['bug']!r}; {nearest(table['bug'], bugs)}")
     try:
         SpecifierSet(table["torch"])
     except InvalidSpecifier:
         raise LedgerError(f"{where}: the torch range {table['torch']!r} is not like '>=2.9,<2.15'") from None
-    if table["link"] == UNREPORTED and "script" not in table:
-        raise LedgerError(f"{where}: an unreported failure needs a script that shows it")
-    if table["link"] != UNREPORTED and not table["link"].startswith("https://"):
-        raise LedgerError(f"{where}: the link is neither https://... nor {UNREPORTED!r}")
+    return where
 
 
-def _entry(table: dict[str, Any], where: str) -> Entry:
-    where = _checked(table, where, "case", _REQUIRED, _OPTIONAL)
-    observables = table.get("observables", [])
-    if not isinstance(observables, list) or not all(isinstance(name, str) and name for name in observables):
-        raise LedgerError(f"{where}: observables is not a list of texts")
+def _entries(table: dict[str, Any], where: str, bugs: Mapping[str, Bug]) -> list[Entry]:
+    where = _checked(table, where, _FAILURE, _OPTIONAL, bugs)
+    observables = frozenset(table.get("observables", []))
     if table["phase"] not in PHASES:
         raise LedgerError(f"{where}: the phase {table['phase']!r} is not one of {', '.join(PHASES)}")
     if bool(observables) == ("exception" in table):
         raise LedgerError(f"{where}: needs the observables that differ or the exception that is raised, one of the two")
     if table.get("machine", "gpu") != "gpu":
         raise LedgerError(f"{where}: the machine {table['machine']!r} is not 'gpu', all that an entry may ask for")
-    _check_origin(table, where)
-    return Entry(**{**table, "observables": frozenset(observables)})
+    stated = {"device": "*", **{key: value for key, value in table.items() if key != "cases"}}
+    stated.update(bug=bugs[table["bug"]], observables=observables)
+    return [Entry(case, **stated) for case in table["cases"]]
 
 
 def match(
@@ -206,41 +244,3 @@ def match(
 def unknown_cases(entries: Iterable[Entry], case_ids: Collection[str]) -> list[str]:
     """The cases that entries name and that do not exist, in the order of the entries."""
     return list(dict.fromkeys(entry.case for entry in entries if entry.case not in case_ids))
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A failure that a draft of a ledger is to describe."""
-
-    case: str
-    device: str
-    phase: str
-    observables: frozenset[str]
-    exception: str | None
-    reason: str
-    script: str
-
-
-def draft(failures: Iterable[Failure], torch_version: str) -> str:
-    """The text of a ledger with one entry a failure, for this torch release only, to be completed by a person."""
-    major, minor = (*Version(torch_version).release, 0)[:2]
-    blocks = []
-    for failure in failures:
-        entry: dict[str, str | list[str]] = {
-            "case": failure.case,
-            "device": failure.device,
-            "torch": f">={major}.{minor},<{major}.{minor + 1}",
-            "phase": failure.phase,
-        }
-        if failure.exception is not None:
-            entry["exception"] = failure.exception
-        else:
-            entry["observables"] = sorted(failure.observables)
-        entry.update(reason=failure.reason, link=UNREPORTED, script=failure.script)
-        blocks.append("[[failure]]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in entry.items()))
-    return "\n".join(blocks)
-
-
-def _toml(value: str | list[str]) -> str:
-    # A JSON text is a TOML text but for the one control character that JSON leaves as it is.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.program import devices
-from conformance.results.ledger import LedgerError
+from conformance.results.bugs import LedgerError
 from conformance.results.result_file import CaseResult
 from conformance.suite.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
 from conformance.suite.plan import Session, case_id
@@ -119,9 +119,9 @@ class Controller:
         elif self.interrupted:
             session.exitstatus = INTERRUPTED
         self.folder.write_reports()
-        if self.config.option.write_known_failures:
-            path = Path(self.config.option.write_known_failures)
-            self.lines.append(f"{path}: a draft of {self.folder.write_draft(path)} known failures")
+        shared = self.session.ledgers.shared
+        for path, update in self.session.edited_ledgers:
+            self.lines += self.folder.edit_ledger(path, update=update, shared=shared)
 
     def _checked(self, exitstatus: int) -> int:
         """The exit status of a run that came to its end, from its results."""

@@ -10,61 +10,77 @@ import torch
 
 from conformance.contract.registry import nearest
 from conformance.results import ledger
-from conformance.results.ledger import Entry, LedgerError
+from conformance.results.bugs import Bug, LedgerError
+from conformance.results.ledger import Entry, Ledger
 from conformance.stacks import Stack
 from conformance.suite.target import Target
 
+FOLDER = "known_failures"
+
 
 class KnownFailures:
-    """The ledgers of a run's stacks: those that ship beside the cases, and the user's own, which come first."""
+    """The ledgers of a run's stacks: those that ship beside the cases, and the user's own, which come first.
+
+    ``root`` is the folder of the cases, None for cases that nothing ships with; ``own`` are the files of the user's.
+    """
 
     def __init__(self, root: Path | None, stacks: Mapping[str, Stack], own: Sequence[str]) -> None:
-        self._own = [entry for path in own for entry in ledger.load(path)]
-        self._shipped: dict[str, list[list[Entry]]] = {}
-        self._below: dict[str, dict[str, list[Entry]]] = {}
-        self._files: dict[str, list[str | Path]] = {}
+        folder = root.parent / FOLDER if root is not None else None
+        shipped = ledger.load_folder(folder) if folder is not None else {}
+        #: The bugs that ship, which the user's ledgers may refer to.
+        self.shared = ledger.load_bugs(folder) if folder is not None else {}
+        named = [self.load(path, stacks) for path in own]
+        self._of: dict[str, list[Ledger]] = {}
+        self._below: dict[str, dict[str, Ledger]] = {}
         for name, stack in stacks.items():
-            files = ledger.shipped(root.parent / "known_failures", stack.ledgers) if root is not None else []
-            self._shipped[name] = [ledger.load(file) for file in files]
-            self._files[name] = [*own, *files]
+            own_ones = [one for one in named if one.stack in stack.ledgers]
+            self._of[name] = own_ones + [shipped[one] for one in stack.ledgers if one in shipped]
             # What compiles nothing and what Dynamo does not capture goes through none of torch's rungs.
-            rungs = stack.ladder if stack.compiles and stack.captured_by_dynamo and root is not None else ()
-            self._below[name] = {
-                rung: ledger.load(file)
-                for rung in rungs
-                for file in ledger.shipped(root.parent / "known_failures", [rung])  # type: ignore[union-attr]
-            }
+            rungs = stack.ladder if stack.compiles and stack.captured_by_dynamo else ()
+            self._below[name] = {rung: shipped[rung] for rung in rungs if rung in shipped}
+
+    def load(self, path: str, stacks: Mapping[str, Stack]) -> Ledger:
+        """A ledger of the user's; refuses that of a stack that is none of the run's."""
+        one = ledger.load(path, self.shared)
+        if not any(one.stack in stack.ledgers for stack in stacks.values()):
+            raise LedgerError(f"{path}: the ledger of {one.stack}, and this run is about {', '.join(stacks)}")
+        return one
+
+    def bugs_of_signatures(self, target: Target) -> dict[str, Bug]:
+        """The ways in which generated programs are known to differ on a target, or a rung below it, and why."""
+        ledgers = [*self._of[target.stack], *self._below[target.stack].values()]
+        return ledger.known_signatures(ledgers, target.device, torch.__version__)
 
     def signatures(self, target: Target) -> frozenset[str]:
         """The ways in which generated programs are known to differ on a target and the running torch."""
-        return frozenset(ledger.known_signatures(self._files[target.stack], target.device, torch.__version__))
+        return frozenset(self.bugs_of_signatures(target))
 
     def entry(self, case: str, target: Target) -> Entry | None:
         """The stack's own entry about a case on a target and the running torch, which it has to fail as listed."""
-        ledgers = (self._own, *self._shipped[target.stack])
-        return next(filter(None, (_match(entries, case, target.device) for entries in ledgers)), None)
+        return next(filter(None, (_match(one, case, target.device) for one in self._of[target.stack])), None)
 
     def inherited(self, case: str, target: Target) -> dict[str, Entry]:
         """What the rungs of torch's ladder below the stack are known to fail a case with, by rung, lowest first."""
-        found = {rung: _match(entries, case, target.device) for rung, entries in self._below[target.stack].items()}
+        below = self._below[target.stack]
+        found = {rung: _match(one, case, target.device) for rung, one in below.items()}
         return {rung: entry for rung, entry in found.items() if entry is not None}
 
     def check(self, cases: Collection[str], listed_in: str, targets: Iterable[Target]) -> None:
         """Refuse entries about cases that do not exist, and two entries about one failure."""
-        for stack, ledgers in {"--known-failures": [self._own], **self._shipped}.items():
-            if unknown := ledger.unknown_cases(itertools.chain(*ledgers), cases):
-                where = stack if stack.startswith("--") else f"the ledger of {stack}"
+        for one in itertools.chain(*self._of.values(), *(below.values() for below in self._below.values())):
+            if unknown := ledger.unknown_cases(one.entries, cases):
                 more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
                 hint = nearest(unknown[0], cases, limit=3)
-                raise LedgerError(f"{where} names the unknown case {unknown[0]!r}{more} ({listed_in}; {hint})")
+                raise LedgerError(f"{one.path} names the unknown case {unknown[0]!r}{more} ({listed_in}; {hint})")
         self.check_duplicates(targets)
 
     def check_duplicates(self, targets: Iterable[Target]) -> None:
         """Refuse two entries about one failure."""
         for target in targets:
-            for entry in itertools.chain(self._own, *self._shipped[target.stack]):
-                self.entry(entry.case, target)
+            for one in (*self._of[target.stack], *self._below[target.stack].values()):
+                for entry in one.entries:
+                    _match(one, entry.case, target.device)
 
 
-def _match(entries: Iterable[Entry], case: str, device: str) -> Entry | None:
-    return ledger.match(entries, case, device, torch.__version__, has_gpu=torch.cuda.is_available())
+def _match(one: Ledger, case: str, device: str) -> Entry | None:
+    return ledger.match(one.entries, case, device, torch.__version__, has_gpu=torch.cuda.is_available())

@@ -87,7 +87,7 @@ class Blame:
         """Rung, what it does as the stack does, and the bug where a ledger lists it."""
         return "; ".join(
             f"{rung} fails likewise{_names(found)}"
-            + (f": {self.listed[rung].reason} ({self.listed[rung].link})" if rung in self.listed else "")
+            + (f": {self.listed[rung].bug.id}, {self.listed[rung].bug}" if rung in self.listed else "")
             for rung, found in self.inherited.items()
         )
 
@@ -140,7 +140,7 @@ def verdict(failure: Failure | None, entry: ledger.Entry | None, blamed: Blame |
     if entry is not None and any(
         one is not None and entry.explains(one.phase, one.observables, one.exception) for one in (failure, blamed.own)
     ):
-        return "known_failure", f"{entry.reason} ({entry.link})"
+        return "known_failure", str(entry.bug)
     besides = f"; besides, {blamed}" if blamed.inherited else ""
     if blamed.own is None:
         if entry is None:

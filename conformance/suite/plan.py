@@ -130,13 +130,24 @@ class Session:
         self.devices = {name: devices.device(name) for name in named}
         devices.resolve(option.require_device)
         self.targets = [Target(stack, device) for stack in self.stacks for device in self.devices]
-        if option.write_known_failures and len(self.stacks) > 1:
-            raise SessionError("--write-known-failures drafts the ledger of one stack: name it with --stack")
+        #: The ledgers to edit after the run, and whether what they list is brought up to date.
+        self.edited_ledgers = [
+            (Path(path), update)
+            for path, update in ((option.update_known_failures, True), (option.write_known_failures, False))
+            if path
+        ]
+        if self.edited_ledgers and len(self.stacks) > 1:
+            raise SessionError(
+                "--write- and --update-known-failures edit the ledger of one stack: name it with --stack"
+            )
         self.shard = shard_of(option.shard)
         self.kept: Mapping[Key, CaseResult] = resumed(option.resume, self.targets) if kept is None else {}
         self.kept_keys = frozenset(self.kept if kept is None else kept)
         self.root = root_among(arguments)
         self.ledgers = KnownFailures(self.root, self.stacks, option.known_failures)
+        for path, update in self.edited_ledgers:
+            if update or path.exists():
+                self.ledgers.load(str(path), self.stacks)
         self.listed = manifest(self.root) if self.root is not None else None
         if self.listed is not None:
             self.ledgers.check(self.listed, f"cases/{MANIFEST} lists the known ones", self.targets)

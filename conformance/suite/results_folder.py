@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.contract.registry import AREAS
-from conformance.results import ledger
+from conformance.results.bugs import Bug
+from conformance.results.ledger_text import Failure, LedgerText
 from conformance.results.result_file import CaseResult, Key, Results
 from conformance.run.environment import environment, suite
 from conformance.suite.outcome import result
@@ -82,24 +83,35 @@ class ResultFolder:
             (self.folder / "report.html").write_text(html_report([self.results]), encoding="utf-8")
             (self.folder / "summary.md").write_text(markdown_summary([self.results]), encoding="utf-8")
 
-    def write_draft(self, path: Path) -> int:
-        """Draft a ledger of what failed, to be completed by a person; the number of its entries."""
-        failures = [
-            ledger.Failure(
-                case=one.case,
-                device=one.device,
-                phase=self._failures[one.key]["phase"],
-                observables=frozenset(self._failures[one.key]["observables"]),
-                exception=self._failures[one.key]["exception"],
-                reason="To be written: what is broken.",
-                script=f"conformance script '{one.case}' --stack {one.stack} --device {one.device}",
-            )
-            for one in self.results.results
-            if one.outcome == "fail" and one.key in self._failures
-        ]
+    def edit_ledger(self, path: Path, *, update: bool, shared: Mapping[str, Bug] | None = None) -> list[str]:
+        """Add what failed to a ledger, or bring what it says of the cases that ran up to date; what was done, by line.
+
+        What a person has written in an existing file stays; cases that did not run are left as they are.
+        """
+        [stack] = {target.stack for target in self.targets}
+        text = LedgerText.read(path, stack, str(self.results.environment["torch"]), shared or {})
+        has_gpu = bool(self.results.environment.get("gpus"))
+        if update:
+            ran = {(one.case, one.device): self._failure(one) for one in self.results.results if self._ran(one)}
+            said = text.update(ran, has_gpu)
+        else:
+            failed = [self._failure(one) for one in self.results.results if one.outcome == "fail" and self._ran(one)]
+            said = text.add(filter(None, failed), has_gpu)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(ledger.draft(failures, str(self.results.environment["torch"])), encoding="utf-8")
-        return len(failures)
+        path.write_text(text.text, encoding="utf-8")
+        return [f"{path}: {line}" for line in said or ["nothing to change"]]
+
+    def _ran(self, one: CaseResult) -> bool:
+        return one.outcome in ("pass", "unexpected_pass") or one.key in self._failures
+
+    def _failure(self, one: CaseResult) -> Failure | None:
+        found = self._failures.get(one.key)
+        if found is None:
+            return None
+        script = f"conformance script '{one.case}' --stack {one.stack} --device {one.device}"
+        return Failure(
+            one.case, one.device, found["phase"], frozenset(found["observables"]), found["exception"], script
+        )
 
 
 def script_name(case: str, target: Target) -> str:
