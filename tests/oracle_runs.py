@@ -27,7 +27,7 @@ class Wrapped(Stack):
 def wrapped(wrap: Callable[[Callable[..., Any]], Callable[..., Any]], base: str = "eager") -> BoundStack:
     """The base stack, made wrong by a wrapper around what it compiles."""
     stack = resolve(base)
-    return BoundStack(Wrapped(stack.name, stack.backend, stack.capabilities, wrap=wrap), "cpu")
+    return BoundStack(Wrapped(stack.name, stack.backend, stack.capabilities, exact=stack.exact, wrap=wrap), "cpu")
 
 
 def on(name: str) -> BoundStack:

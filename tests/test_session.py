@@ -17,7 +17,7 @@ from conformance.results import ledger
 from conformance.results.result_file import Results
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
-from conformance.suite.outcome import CRASH, Failure, result, told, verdict
+from conformance.suite.outcome import CRASH, Failure, blame, result, told, verdict
 from conformance.suite.plan import (
     DeviceRequired,
     KnownFailures,
@@ -291,11 +291,29 @@ def test_what_a_rung_below_fails_in_the_same_way_is_inherited() -> None:
     other = entry(phase="backward")
     inherited = {"dynamo": other, "aot_eager": entry(), "aot_eager_decomp_partition": entry()}
 
-    assert verdict(failure, None, inherited) == ("inherited", "aot_eager: Wrong. (https://e.x/1)")
-    assert verdict(failure, None, {"dynamo": other}) == ("fail", "in call")
-    assert verdict(None, None, inherited) == ("pass", "")
-    assert verdict(failure, entry(), inherited)[0] == "known_failure"
-    assert verdict(failure, other, inherited)[0] == "fail"
+    blamed = blame(failure, inherited)
+    outcome, reason = verdict(failure, None, blamed)
+    assert outcome == "inherited"
+    assert reason.startswith("aot_eager fails likewise in outputs[0].stride: ")
+    assert reason.endswith("Wrong. (https://e.x/1)")
+    assert verdict(failure, None, blame(failure, {"dynamo": other})) == ("fail", "in call")
+    assert verdict(failure, entry(), blamed)[0] == "known_failure"
+    assert verdict(failure, other, blamed)[0] == "unexpected_pass"
+
+
+def test_each_discrepancy_is_blamed_for_itself() -> None:
+    """What is the stack's own is the failure, held against its ledger alone; what rungs show is named beside it."""
+    value = Discrepancy("value", "outputs[1]", "2", "3")
+    names = frozenset({STRIDE.name, value.name})
+    phases = {STRIDE.name: "backward", value.name: "call"}
+    failure = Failure("call", names, discrepancies=(value, STRIDE), phases=phases)
+
+    blamed = blame(failure, {}, {value: "dynamo"})
+    assert blamed.own == Failure("backward", frozenset({STRIDE.name}), discrepancies=(STRIDE,), phases=phases)
+    assert verdict(failure, None, blamed) == ("fail", "in backward; besides, dynamo fails likewise in outputs[1].value")
+    assert verdict(failure, entry(phase="backward"), blamed)[0] == "known_failure"
+    assert blame(failure, {"dynamo": entry()}).own == failure.only((value,))
+    assert blame(failure, {"dynamo": entry()}, {}).own == failure
 
 
 def test_a_fault_of_the_suite_is_no_failure_of_the_stack() -> None:

@@ -130,9 +130,8 @@ class Run(Shown):
             "recompiles": (recompiles, len(self.recorder.recompiles)),
             "graph_breaks": (graph_breaks, len(self.recorder.graph_breaks)),
         }
-        most = "" if self.stack.exact else "at most "
         wrong = [
-            Discrepancy(name, "", f"{most}{wanted}", str(actual))
+            Discrepancy(name, "", str(wanted) if self.stack.exact or not wanted else f"at most {wanted}", str(actual))
             for name, (wanted, actual) in seen.items()
             if wanted is not None and (actual > wanted or (self.stack.exact and actual < wanted))
         ]

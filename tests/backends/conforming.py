@@ -61,10 +61,11 @@ def retraced(module: fx.GraphModule, inputs: Inputs) -> Callable[..., Any]:
     fakes = [fake(one) for one in inputs]
     try:
         with mode:
-            traced: Callable[..., Any] = make_fx(module, pre_dispatch=True)(*fakes)
+            traced = make_fx(module, pre_dispatch=True)(*fakes)
     except Exception:
         return module.forward
-    return traced
+    # Constants of the trace hold no values: they were made of fake tensors.
+    return module.forward if traced.graph.find_nodes(op="get_attr") else traced
 
 
 def _is_of_operators(node: fx.Node) -> bool:

@@ -1,0 +1,24 @@
+"""Backends with one fault each, written as an author of one would make it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+
+def cached_buffers(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Every call writes its results to the buffers that the first call returned."""
+    kept: list[torch.Tensor] = []
+
+    def run(*arguments: Any) -> Any:
+        results = module.forward(*arguments)
+        if not kept:
+            kept.extend(results)
+        for buffer, result in zip(kept, results, strict=True):
+            buffer.detach().copy_(result)
+        return tuple(kept)
+
+    return run
