@@ -36,7 +36,7 @@ def files(tmp_path, monkeypatch):
     results("pass", torch="2.15.0").write(tmp_path / "later.json")
     (tmp_path / "damaged.json").write_text('{"schema": 1', encoding="utf-8")
     (tmp_path / "other.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "bad.toml").write_text("[[failure]]\n", encoding="utf-8")
+    (tmp_path / "bad.toml").write_text('stack = "eager"\n[[failure]]\n', encoding="utf-8")
     (tmp_path / "cases" / "layout").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -68,7 +68,7 @@ def run(monkeypatch, *arguments):
         (("run", "-n", "many"), "-n takes a number or auto, not 'many'"),
         (("run", "--profile", "slow"), "unknown profile 'slow'; known: quick, full, nightly"),
         (("run", "--known-failures", "gone.toml"), "gone.toml: no such file"),
-        (("run", "--known-failures", "bad.toml"), "bad.toml: failure 1: missing case"),
+        (("run", "--known-failures", "bad.toml"), "bad.toml: failure 1: missing bug"),
         (("run", "--resume", "gone"), "gone/results.json: no such file"),
         (("run", "-k", "a b"), "-k 'a b': "),
     ],

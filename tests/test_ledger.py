@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from conformance.contract.ladder import LADDER, rungs
 from conformance.results import ledger
-from conformance.results.ledger import Entry, Failure, LedgerError
+from conformance.results.bugs import Bug, LedgerError
+from conformance.results.ledger import Entry
 
-VALID = """
+ROOT = Path(__file__).parents[1]
+STACK = 'stack = "mine"\n'
+BUG = """
+[bugs.noop-view]
+title = "no-op views come back as the input"
+link = "https://github.com/pytorch/pytorch/issues/191449"
+"""
+FAILURE = """
 [[failure]]
-case = "aot_autograd/test_x.py::test_y[cat]"
+bug = "noop-view"
+cases = ["aot_autograd/test_x.py::test_y[cat]"]
 device = "cpu"
 torch = ">=2.9,<2.15"
 phase = "call"
 observables = ["outputs[0].identity", "outputs[1].value"]
-reason = "no-op views come back as the input"
-link = "https://github.com/pytorch/pytorch/issues/191449"
 """
+SIGNATURE = """
+[[signature]]
+bug = "noop-view"
+device = "cpu"
+torch = ">=2.9"
+signatures = ["values of outputs"]
+"""
+VALID = STACK + BUG + FAILURE + SIGNATURE
 CASE = "aot_autograd/test_x.py::test_y[cat]"
+NOOP_VIEW = Bug("noop-view", "no-op views come back as the input", "https://github.com/pytorch/pytorch/issues/191449")
+
+
+FIRST = "failure 1 (noop-view)"
+HOLDS = "a ledger holds its stack, [[failure]] and [[signature]] entries and [bugs.<id>] tables"
+ONE_OF_TWO = "needs the observables that differ or the exception that is raised, one of the two"
+LINK = '"https://github.com/pytorch/pytorch/issues/191449"'
+OTHER = '\n[bugs.other]\ntitle = "another"\nlink = "https://example.org"\n'
 
 
 def entry(**changes):
@@ -26,52 +52,54 @@ def entry(**changes):
         "device": "cpu",
         "torch": ">=2.9,<2.15",
         "phase": "call",
-        "reason": "a bug",
-        "link": "https://example.org",
+        "bug": NOOP_VIEW,
         "observables": frozenset({"outputs[0].identity"}),
     }
     return Entry(**{**parts, **changes})
 
 
-def test_an_entry_is_read_whole():
-    (found,) = ledger.parse(VALID, "x.toml")
-    assert found == Entry(
-        case=CASE,
-        device="cpu",
-        torch=">=2.9,<2.15",
-        phase="call",
-        reason="no-op views come back as the input",
-        link="https://github.com/pytorch/pytorch/issues/191449",
-        observables=frozenset({"outputs[0].identity", "outputs[1].value"}),
-    )
+def test_a_ledger_is_read_whole():
+    found = ledger.parse(VALID, "x.toml")
+    assert found.stack == "mine"
+    assert found.entries == (entry(observables=frozenset({"outputs[0].identity", "outputs[1].value"})),)
+    assert found.signatures == (ledger.Signature("values of outputs", "cpu", ">=2.9", NOOP_VIEW),)
+    assert str(NOOP_VIEW) == "no-op views come back as the input (https://github.com/pytorch/pytorch/issues/191449)"
 
 
-def test_the_first_ledger_that_knows_a_signature_says_why(tmp_path):
+def test_a_table_is_an_entry_for_each_of_its_cases_and_without_a_device_for_every_one():
+    text = VALID.replace('["aot_autograd/test_x.py::test_y[cat]"]', '["a/b.py::c", "a/b.py::d"]')
+    entries = ledger.parse(text.replace('device = "cpu"', ""), "x.toml").entries
+    assert [(one.case, one.device) for one in entries] == [("a/b.py::c", "*"), ("a/b.py::d", "*")]
+
+
+def test_entries_refer_to_bugs_of_the_file_or_to_shared_ones():
+    shared = {"noop-view": NOOP_VIEW}
+    assert ledger.parse(STACK + FAILURE, "x.toml", shared).entries[0].bug is NOOP_VIEW
+    with pytest.raises(
+        LedgerError, match=r"^x.toml: failure 1 \(noop-view\): unknown bug 'noop-view'; close: noop-views$"
+    ):
+        ledger.parse(STACK + FAILURE, "x.toml", {"noop-views": NOOP_VIEW})
+    with pytest.raises(LedgerError, match=r"^x.toml: the bug noop-view ships with the suite; refer to that one"):
+        ledger.parse(VALID, "x.toml", shared)
+
+
+def test_the_first_ledger_that_knows_a_signature_says_why():
     """A stack's own ledger comes before that of the stack of which it is another configuration."""
-    own, shared = tmp_path / "own.toml", tmp_path / "shared.toml"
-    for file, reason in (own, "here"), (shared, "there"):
-        file.write_text(
-            "[[signature]]\n"
-            'signature = "values of outputs"\n'
-            'device = "cpu"\n'
-            'torch = ">=2.9"\n'
-            f'reason = "{reason}"\n'
-            'link = "https://example.org"\n',
-            encoding="utf-8",
-        )
+    own = ledger.parse(VALID, "own.toml")
+    shared = ledger.parse(VALID.replace("noop-view", "other"), "shared.toml")
 
-    assert ledger.known_signatures([own, shared], "cpu", "2.13.0") == {"values of outputs": "here"}
+    assert ledger.known_signatures([own, shared], "cpu", "2.13.0") == {"values of outputs": NOOP_VIEW}
     assert ledger.known_signatures([own, shared], "cuda", "2.13.0") == {}
 
 
 def test_a_ledger_may_be_empty(tmp_path):
-    (tmp_path / "stack.toml").write_text("# nothing is known to fail\n", encoding="utf-8")
-    assert ledger.load(tmp_path / "stack.toml") == []
+    (tmp_path / "stack.toml").write_text(STACK + "# nothing is known to fail\n", encoding="utf-8")
+    assert ledger.load(tmp_path / "stack.toml").entries == ()
 
 
 def test_an_entry_may_ask_for_a_machine_with_a_gpu():
     """What shows on the CPU of such a machine only is known there, and nowhere else."""
-    (found,) = ledger.parse(VALID.replace("phase =", 'machine = "gpu"\nphase ='), "x.toml")
+    (found,) = ledger.parse(VALID.replace("phase =", 'machine = "gpu"\nphase ='), "x.toml").entries
 
     assert ledger.match([found], CASE, "cpu", "2.13.0", has_gpu=True) is found
     assert ledger.match([found], CASE, "cpu", "2.13.0") is None
@@ -82,58 +110,42 @@ def test_an_entry_may_ask_for_a_machine_with_a_gpu():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[[failure]]", "[[failures]]", "unknown table failures; a ledger holds [[failure]] and [[signature]] entries"),
+        (
+            "[[failure]]",
+            "[[failures]]",
+            f"unknown table failures; {HOLDS}",
+        ),
+        (STACK, "", 'does not name its stack; write stack = "..." in its first line'),
         ("[[failure]]", "[failure]", "failure is not a list of entries; write [[failure]]"),
-        ('device = "cpu"', "", "failure 1: missing device"),
-        ('device = "cpu"', 'device = "cpu"\nstack = "x"', f"failure 1 ({CASE}): unknown key stack"),
-        ('device = "cpu"', 'device = ""', f"failure 1 ({CASE}): device is not a text"),
+        ('torch = ">=2.9,<2.15"', "", "failure 1: missing torch"),
+        ('device = "cpu"', 'device = "cpu"\nreason = "x"', f"{FIRST}: unknown key reason"),
+        ('device = "cpu"', 'device = ""', f"{FIRST}: device is not a text"),
+        ('["aot_autograd/test_x.py::test_y[cat]"]', "[]", f"{FIRST}: cases is empty"),
+        ('["aot_autograd/test_x.py::test_y[cat]"]', '"x"', f"{FIRST}: cases is not a list of texts"),
+        ('"call"', '"forward"', f"{FIRST}: the phase 'forward' is not one of {', '.join(ledger.PHASES)}"),
+        (">=2.9,<2.15", "2.9", f"{FIRST}: the torch range '2.9' is not like '>=2.9,<2.15'"),
+        ("phase =", 'exception = "RuntimeError"\nphase =', f"{FIRST}: {ONE_OF_TWO}"),
+        ('["outputs[0].identity", "outputs[1].value"]', "[]", f"{FIRST}: {ONE_OF_TWO}"),
+        ('"outputs[1].value"]', "3]", f"{FIRST}: observables is not a list of texts"),
+        ('["values of outputs"]', "[]", "signature 1 (noop-view): signatures is empty"),
+        (LINK, '"issue 191449"', "bug noop-view: the link is neither https://... nor 'unreported'"),
+        (LINK, '"unreported"', "bug noop-view: an unreported bug needs a script that shows it"),
+        (f"link = {LINK}", "", "bug noop-view: missing link"),
+        ("title =", 'reason = "x"\ntitle =', "bug noop-view: unknown key reason"),
+        ("title =", "silent = 3\ntitle =", "bug noop-view: silent is neither true nor false"),
+        ("[bugs.noop-view]", "[bugs.Noop]", "bug Noop: an id is lower-case words with hyphens between them"),
         (
-            'phase = "call"',
-            'phase = "forward"',
-            f"failure 1 ({CASE}): the phase 'forward' is not one of {', '.join(ledger.PHASES)}",
+            BUG,
+            f"{BUG}{BUG.replace('noop', 'no-op')}",
+            "the bugs noop-view and no-op-view have one title; keep one of them",
         ),
-        (">=2.9,<2.15", "2.9", f"failure 1 ({CASE}): the torch range '2.9' is not like '>=2.9,<2.15'"),
-        (
-            'reason = "no-op',
-            'exception = "RuntimeError"\nreason = "no-op',
-            f"failure 1 ({CASE}): needs the observables that differ or the exception that is raised, one of the two",
-        ),
-        (
-            '["outputs[0].identity", "outputs[1].value"]',
-            "[]",
-            f"failure 1 ({CASE}): needs the observables that differ or the exception that is raised, one of the two",
-        ),
-        ('"outputs[1].value"]', "3]", f"failure 1 ({CASE}): observables is not a list of texts"),
-        (
-            '"https://github.com/pytorch/pytorch/issues/191449"',
-            '"issue 191449"',
-            f"failure 1 ({CASE}): the link is neither https://... nor 'unreported'",
-        ),
-        (
-            '"https://github.com/pytorch/pytorch/issues/191449"',
-            '"unreported"',
-            f"failure 1 ({CASE}): an unreported failure needs a script that shows it",
-        ),
-    ],
-    ids=[
-        "table",
-        "single-table",
-        "missing",
-        "unknown",
-        "empty",
-        "phase",
-        "range",
-        "both",
-        "neither",
-        "observables",
-        "link",
-        "unreported",
+        (BUG, f"{BUG}{OTHER}", "no entry refers to the bug other; remove it"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, old, new, message):
     assert old in VALID
     path = tmp_path / "stack.toml"
-    path.write_text(VALID.replace(old, new), encoding="utf-8")
+    path.write_text(VALID.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(LedgerError) as caught:
         ledger.load(path)
     assert str(caught.value) == f"{path}: {message}"
@@ -241,19 +253,42 @@ def test_an_entry_describes_what_it_expects():
     assert entry(observables=frozenset(), exception="RuntimeError").describe() == "call: RuntimeError"
 
 
-def test_a_draft_is_read_back_and_explains_what_it_was_drafted_from():
-    differs = Failure(
-        CASE, "cpu", "call", frozenset({'outputs["a\\b"].value', "b"}), None, 'says "no"\tand é\x7f', "a.py"
-    )
-    raises = Failure("layout/test_a.py::test_b", "cuda", "backward", frozenset(), "RuntimeError", "raises", "b.py")
-    entries = ledger.parse(ledger.draft([differs, raises], "2.13.0+cpu"), "draft.toml")
-
-    for failure, found in zip([differs, raises], entries, strict=True):
-        assert found.applies(failure.case, failure.device, "2.13.0+cpu")
-        assert not found.applies(failure.case, failure.device, "2.14.0")
-        assert found.explains(failure.phase, failure.observables, failure.exception)
-        assert (found.reason, found.link, found.script) == (failure.reason, "unreported", failure.script)
+def test_a_bug_that_is_there_twice_is_a_mistake_of_the_file():
+    with pytest.raises(LedgerError, match=r"^x.toml: not TOML: "):
+        ledger.parse(STACK + BUG + BUG + FAILURE, "x.toml")
 
 
-def test_a_draft_of_nothing_is_an_empty_ledger():
-    assert ledger.parse(ledger.draft([], "2.13.0"), "draft.toml") == []
+def test_a_folder_of_ledgers_shares_its_bugs(tmp_path):
+    """Each ledger is named after its stack, and some entry refers to each of the bugs."""
+    (tmp_path / "bugs.toml").write_text(BUG, encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(STACK + FAILURE, encoding="utf-8")
+    assert list(ledger.load_folder(tmp_path)) == ["mine"]
+
+    (tmp_path / "bugs.toml").write_text(BUG + OTHER, encoding="utf-8")
+    with pytest.raises(LedgerError, match=r"bugs\.toml: no entry refers to the bug other; remove it$"):
+        ledger.load_folder(tmp_path)
+    (tmp_path / "bugs.toml").write_text(BUG + "[[failure]]\n", encoding="utf-8")
+    with pytest.raises(LedgerError, match=r"bugs\.toml: unknown table failure; it holds \[bugs\.<id>\] tables$"):
+        ledger.load_folder(tmp_path)
+    (tmp_path / "bugs.toml").write_text(BUG, encoding="utf-8")
+    (tmp_path / "mine.toml").rename(tmp_path / "yours.toml")
+    with pytest.raises(LedgerError, match=r"its stack is 'mine', and its file is named after 'yours'$"):
+        ledger.load_folder(tmp_path)
+
+
+def test_the_ledgers_that_ship_can_be_used():
+    """Every bug has a public link or a script, which exists, and every entry refers to one of them."""
+    bugs = ledger.load_bugs(ROOT / "known_failures")
+    assert ledger.load_folder(ROOT / "known_failures")
+    for bug in bugs.values():
+        assert bug.link.startswith("https://") or bug.script
+        assert bug.script is None or (ROOT / bug.script).is_file()
+
+
+def test_what_a_lower_rung_lists_is_not_listed_again():
+    """A stack that fails in the way, and by the bug, that a rung below it is listed with inherits that entry."""
+    ledgers = ledger.load_folder(ROOT / "known_failures")
+    for stack in (*LADDER[1:], "inductor"):
+        for rung in rungs(stack)[:-1]:
+            assert not set(ledgers[stack].entries) & set(ledgers[rung].entries)
+            assert not set(ledgers[stack].signatures) & set(ledgers[rung].signatures)

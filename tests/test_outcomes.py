@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -23,15 +24,20 @@ FAILS = """
     def test_passes(stack, device):
         assert (stack.name, stack.device, device) == ("eager", "cpu", "cpu")
 """
-ENTRY = """
+LEDGER = """
+stack = "eager"
+
+# Mine.
+[bugs.strides]
+title = "Strides are not kept."
+link = "https://example.org/1"
+
 [[failure]]
-case = "layout/test_some.py::{case}"
-device = "cpu"
+bug = "strides"
+cases = {cases}
 torch = ">=2.9"
 phase = "call"
 observables = ["outputs[0].stride"]
-reason = "Strides are not kept."
-link = "https://example.org/1"
 """
 
 
@@ -59,7 +65,8 @@ class Cases:
 
     def ledger(self, *names: str) -> str:
         path = self.pytester.path / "own.toml"
-        path.write_text("".join(ENTRY.format(case=name) for name in names), encoding="utf-8")
+        cases = json.dumps([f"layout/test_some.py::{name}" for name in names])
+        path.write_text(LEDGER.format(cases=cases), encoding="utf-8")
         return f"--known-failures={path}"
 
     def run(self, *arguments: str) -> pytest.RunResult:
@@ -86,7 +93,7 @@ def test_a_failure_is_told_and_drafted(cases: Cases) -> None:
     assert cases.outcomes == {"test_fails": "fail", "test_passes": "pass"}
     assert str(cases.results["test_fails"].discrepancies[0]) == "outputs[0].stride: eager (12, 1), stack (1, 3)"
     run.stdout.fnmatch_lines(["layout/test_some.py::test_fails   fail   eager, cpu", "  differs from eager"])
-    run.stdout.fnmatch_lines(["own.toml: a draft of 1 known failures"])
+    run.stdout.fnmatch_lines(["own.toml: added: layout/test_some.py::test_fails on cpu: call: outputs.stride"])
 
     assert cases.run("--known-failures=own.toml").ret == 0
     assert cases.outcomes == {"test_fails": "known_failure", "test_passes": "pass"}
@@ -102,13 +109,38 @@ def test_a_listed_case_that_passes(cases: Cases) -> None:
     run.stdout.fnmatch_lines(["*passes, but is listed as a known failure (call: outputs?0?.stride): remove this entry"])
 
 
+def test_a_ledger_of_somebody_is_kept(cases: Cases) -> None:
+    """A narrowed run takes nothing away; what passes or fails otherwise is changed when that is asked."""
+    cases.write(
+        f"{FAILS}\n    def test_raises(stack):\n        raise ConformanceFailure('', phase='call', exception='E')"
+    )
+    known = cases.ledger("test_fails", "test_passes")
+    path = cases.pytester.path / "own.toml"
+    before = path.read_text(encoding="utf-8")
+
+    cases.run(known, f"--write-known-failures={path}", "-k", "passes")
+    assert path.read_text(encoding="utf-8").strip() == before.strip()
+    cases.run(known, f"--write-known-failures={path}")
+    assert path.read_text(encoding="utf-8").strip().startswith(before.strip())
+
+    run = cases.run(known, f"--update-known-failures={path}", "-k", "fails")
+    run.stdout.fnmatch_lines(["*own.toml: nothing to change"])
+    run = cases.run(known, f"--update-known-failures={path}")
+    run.stdout.fnmatch_lines(
+        ["*removed: layout/test_some.py::test_passes on cpu: passes, call: outputs?0?.stride was*"]
+    )
+    assert cases.run(known).ret == 0
+    assert cases.outcomes == {"test_fails": "known_failure", "test_passes": "pass", "test_raises": "known_failure"}
+    assert "# Mine.\n[bugs.strides]" in path.read_text(encoding="utf-8")
+
+
 def test_an_entry_about_no_case(cases: Cases) -> None:
     """An entry that matches no case is wrong usage; without a manifest the run itself says which cases exist."""
     cases.write("def test_passes(stack): ...")
     run = cases.run(cases.ledger("test_gone"))
 
     assert run.ret == 2
-    run.stdout.fnmatch_lines(["ERROR: --known-failures names the unknown case 'layout/test_some.py::test_gone' (*"])
+    run.stdout.fnmatch_lines(["ERROR: *own.toml names the unknown case 'layout/test_some.py::test_gone' (*"])
 
 
 def test_a_case_cannot_hide_its_outcome(cases: Cases) -> None:

@@ -88,16 +88,18 @@ def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
     return {result["case"].split("::")[1]: result for result in read["results"]}
 
 
-def ledger(path: Path, case: str, observable: str) -> str:
+def ledger(path: Path, case: str, observable: str, stack: str = "aot_eager") -> str:
     path.write_text(
-        f"""[[failure]]
-case = "aot_autograd/test_some.py::{case}"
-device = "*"
+        f"""stack = "{stack}"
+[bugs.wrong]
+title = "Wrong on purpose."
+link = "https://example.org/1"
+[[failure]]
+bug = "wrong"
+cases = ["aot_autograd/test_some.py::{case}"]
 torch = ">=2.9"
 phase = "call"
 observables = ["{observable}"]
-reason = "Wrong on purpose."
-link = "https://example.org/1"
 """,
         encoding="utf-8",
     )
@@ -225,7 +227,7 @@ def test_wrong_usage_is_one_line(cases: Path, arguments: list[str], told: str) -
 def test_ledger_with_an_unknown_case(cases: Path, tmp_path: Path) -> None:
     """An entry about a case that does not exist is wrong usage."""
     (cases / "manifest.txt").write_text("aot_autograd/test_some.py::test_passes\n", encoding="utf-8")
-    done = run(cases, "--stack=eager", ledger(tmp_path / "own.toml", "test_nosuch", "outputs[0].value"))
+    done = run(cases, "--stack=eager", ledger(tmp_path / "own.toml", "test_nosuch", "outputs[0].value", "eager"))
 
     assert done.returncode == 2
     assert "test_nosuch" in done.stderr

@@ -14,6 +14,7 @@ from conformance.canonical.expect import ExpectationMismatch
 from conformance.contract.failure import Discrepancy
 from conformance.program import devices
 from conformance.results import ledger
+from conformance.results.bugs import Bug
 from conformance.results.result_file import Results
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
@@ -40,7 +41,9 @@ STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
 def options(**stated: Any) -> argparse.Namespace:
     """The options of a run, as pytest parses them."""
     lists: dict[str, list[str]] = {name: [] for name in ("device", "area", "known_failures", "require_device")}
-    texts = dict.fromkeys(("write_known_failures", "shard", "results", "resume", "keyword"), "")
+    texts = dict.fromkeys(
+        ("write_known_failures", "update_known_failures", "shard", "results", "resume", "keyword"), ""
+    )
     return argparse.Namespace(**{**lists, **texts, "profile": "quick", "stack": ["eager"], **stated})
 
 
@@ -51,19 +54,17 @@ def entry(**stated: Any) -> ledger.Entry:
         "device": "*",
         "torch": ">=2.9",
         "phase": "call",
-        "reason": "Wrong.",
-        "link": "https://e.x/1",
+        "bug": Bug("wrong", "Wrong.", "https://e.x/1"),
     }
     return ledger.Entry(**{**fields, "observables": frozenset({"outputs[0].stride"}), **stated})
 
 
-def write_ledger(path: Path, case: str = CASE, times: int = 1) -> str:
-    text = (
-        f'[[failure]]\ncase = "{case}"\ndevice = "*"\ntorch = ">=2.9"\nphase = "call"\n'
-        'observables = ["outputs[0].stride"]\nreason = "Wrong."\nlink = "https://e.x/1"\n\n'
-    )
+def write_ledger(path: Path, case: str = CASE, times: int = 1, stack: str = "eager", title: str = "Wrong.") -> str:
+    head = f'stack = "{stack}"\n[bugs.wrong]\ntitle = "{title}"\nlink = "https://e.x/1"\n'
+    text = f'[[failure]]\nbug = "wrong"\ncases = ["{case}"]\ntorch = ">=2.9"\nphase = "call"\n'
+    text += 'observables = ["outputs[0].stride"]\n'
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text * times, encoding="utf-8")
+    path.write_text(head + text * times, encoding="utf-8")
     return str(path)
 
 
@@ -185,7 +186,7 @@ def test_required_device_is_tested_with_the_others(monkeypatch: pytest.MonkeyPat
         ({"resume": "/nosuch"}, "--resume: /nosuch/results.json"),
         (
             {"stack": ["eager", "inductor"], "write_known_failures": "x.toml"},
-            "--write-known-failures drafts .* one stack",
+            "edit the ledger of one stack: name it",
         ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
@@ -203,10 +204,12 @@ def test_ledger_names_an_unknown_case(root: Path, tmp_path: Path) -> None:
     (root / "manifest.txt").write_text(f"{CASE}\n", encoding="utf-8")
     own = write_ledger(tmp_path / "own.toml", "layout/test_x.py::test_z")
 
-    with pytest.raises(SessionError, match=r"names the unknown case 'layout/test_x.py::test_z' .*close: .*test_y"):
+    with pytest.raises(
+        ledger.LedgerError, match=r"names the unknown case 'layout/test_x.py::test_z' .*close: .*test_y"
+    ):
         Session(options(known_failures=[own]), [str(root)])
     write_ledger(tmp_path / "known_failures" / "eager.toml", "layout/test_x.py::test_z")
-    with pytest.raises(SessionError, match="the ledger of eager names the unknown case"):
+    with pytest.raises(ledger.LedgerError, match=r"eager\.toml names the unknown case"):
         Session(options(), [str(root)])
 
 
@@ -219,15 +222,14 @@ def test_two_entries_about_one_failure(root: Path, tmp_path: Path) -> None:
 def test_own_ledger_comes_before_the_shipped_one(root: Path, tmp_path: Path) -> None:
     """A user cannot edit the ledger in an installed package, so their own entry about a case counts."""
     write_ledger(tmp_path / "known_failures" / "eager.toml")
-    own = write_ledger(tmp_path / "own.toml")
-    Path(own).write_text(Path(own).read_text().replace("Wrong.", "Mine."), encoding="utf-8")
+    own = write_ledger(tmp_path / "own.toml", title="Mine.")
 
     shipped = Session(options(), [str(root)]).ledgers.entry(CASE, EAGER)
     assert shipped is not None
-    assert shipped.reason == "Wrong."
+    assert shipped.bug.title == "Wrong."
     mine = Session(options(known_failures=[own]), [str(root)]).ledgers.entry(CASE, EAGER)
     assert mine is not None
-    assert mine.reason == "Mine."
+    assert mine.bug.title == "Mine."
 
 
 def test_resume_keeps_what_ran_as_expected(tmp_path: Path) -> None:
@@ -396,7 +398,8 @@ def test_a_draft_is_a_ledger_of_what_failed(tmp_path: Path) -> None:
     folder.add(result(f"{CASE}[a]", EAGER, "error"))
     folder.add(result(f"{CASE}[b]", EAGER, "pass"))
 
-    assert folder.write_draft(tmp_path / "new" / "own.toml") == 1
+    path = tmp_path / "new" / "own.toml"
+    assert folder.edit_ledger(path, update=False) == [f"{path}: added: {CASE} on cpu: backward: outputs.stride"]
     drafted = Session(options(known_failures=[str(tmp_path / "new" / "own.toml")]), []).ledgers.entry(CASE, EAGER)
     assert verdict(failure, drafted)[0] == "known_failure"
 
@@ -408,18 +411,45 @@ def test_script_names_are_file_names() -> None:
 
 def test_ledger_of_another_configuration(tmp_path: Path) -> None:
     """What a stack shares with another one is listed once; what its own ledger says of a case comes first."""
-    entry = '[[failure]]\ncase = "{}"\ndevice = "*"\ntorch = ">=2.9"\nphase = "call"\n'
-    entry += 'observables = ["outputs[0].stride"]\nreason = "{}"\nlink = "https://example.org"\n'
     ledgers = tmp_path / "known_failures"
-    ledgers.mkdir()
-    (ledgers / "inductor.toml").write_text(entry.format(CASE, "shared") + entry.format(f"{CASE}_too", "shared"))
-    (ledgers / "inductor_freezing.toml").write_text(entry.format(CASE, "its own"))
+    write_ledger(ledgers / "inductor.toml", f'{CASE}", "{CASE}_too', stack="inductor", title="shared")
+    write_ledger(ledgers / "inductor_freezing.toml", stack="inductor_freezing", title="its own")
     stacks = {name: resolve(name) for name in ("aot_eager", "inductor", "inductor_freezing")}
     known = KnownFailures(tmp_path / "cases", stacks, [])
 
     def reason(case: str, stack: str) -> str | None:
         found = known.entry(case, Target(stack, "cpu"))
-        return found and found.reason
+        return found and found.bug.title
 
     assert [reason(CASE, stack) for stack in stacks] == [None, "shared", "its own"]
     assert [reason(f"{CASE}_too", stack) for stack in stacks] == [None, "shared", "shared"]
+
+
+def test_what_a_stack_inherits(tmp_path: Path) -> None:
+    """The entries of the rungs below it, lowest first; not its own, and none where nothing is compiled by Dynamo."""
+    for stack in ("aot_eager", "dynamo", "aot_eager_decomp_partition"):
+        write_ledger(tmp_path / "known_failures" / f"{stack}.toml", stack=stack, title=stack)
+    stacks = {name: resolve(name) for name in ("eager", "aot_eager", "inductor", "aot_inductor")}
+    known = KnownFailures(tmp_path / "cases", stacks, [])
+    inherited = {stack: list(known.inherited(CASE, Target(stack, "cpu"))) for stack in stacks}
+
+    assert inherited["eager"] == inherited["aot_inductor"] == []
+    assert inherited["aot_eager"] == ["dynamo"]
+    assert inherited["inductor"] == ["dynamo", "aot_eager", "aot_eager_decomp_partition"]
+    assert known.entry(CASE, Target("inductor", "cpu")) is None
+    assert known.inherited(f"{CASE}_too", Target("inductor", "cpu")) == {}
+
+
+def test_a_ledger_is_of_one_of_the_stacks(root: Path, tmp_path: Path) -> None:
+    """One of another stack is refused, to excuse failures or to be edited; one that a stack shares is fine."""
+    own = write_ledger(tmp_path / "own.toml", stack="inductor")
+
+    for stated in ({"known_failures": [own]}, {"write_known_failures": own}, {"update_known_failures": own}):
+        with pytest.raises(
+            ledger.LedgerError, match=r"own\.toml: the ledger of inductor, and this run is about eager$"
+        ):
+            Session(options(**stated), [str(root)])
+        if "known_failures" in stated:
+            assert Session(options(stack=["inductor_freezing"], **stated), [str(root)])
+    with pytest.raises(ledger.LedgerError, match="no such file"):
+        Session(options(update_known_failures=str(tmp_path / "gone.toml")), [str(root)])

@@ -21,7 +21,7 @@ def cases_root() -> Path:
     checkout = Path("cases").resolve()
     if is_root(checkout):
         return checkout
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     for installed in (package / "cases", package.parent / "cases"):
         if installed.is_dir():
             return installed

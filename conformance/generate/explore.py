@@ -40,6 +40,5 @@ def explore(
         scripts = {signature: each.script or each.program for signature, each in found.items()}
         for line in text.add_signatures(scripts, device) or ["nothing to change"]:
             show(f"{draft}: {line}")
-        draft.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text.text, encoding="utf-8")
+        text.write(draft)
     return len(found)

@@ -17,7 +17,7 @@ from conformance.results.bugs import UNREPORTED, Bug, LedgerError
 from conformance.results.ledger import Entry
 
 #: Where a table begins, with the comments that stand right above it.
-_TABLE = re.compile(r"(?m)^(?=(?:#[^\n]*\n)*\[(?:\[failure\]|\[signature\]|bugs\.))")
+_TABLE = re.compile(r"(?m)^(?:#[^\n]*\n)*\[(?:\[failure\]|\[signature\]|bugs\.)")
 TO_BE_WRITTEN = "To be written: what is broken."
 
 
@@ -54,9 +54,10 @@ class LedgerText:
         found = ledger.parse(text, where, shared)
         if found.stack != stack:
             raise LedgerError(f"{where}: the ledger of {found.stack}, and this run is about {stack}")
-        self.stack, self.torch = stack, torch_version
-        self._head, *tables = re.split(_TABLE, text)
-        self._tables = [_Table(one) for one in tables]
+        self.stack, self.torch, self.shared = stack, torch_version, shared
+        starts = [found.start() for found in _TABLE.finditer(text)]
+        self._head = text[: starts[0]] if starts else text
+        self._tables = [_Table(text[start:end]) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
     @classmethod
     def read(cls, path: Path, stack: str, torch_version: str, shared: Mapping[str, Bug]) -> LedgerText:
@@ -68,6 +69,12 @@ class LedgerText:
     def text(self) -> str:
         """The ledger, a blank line before each table."""
         return "\n\n".join(part.strip("\n") for part in (self._head, *(one.text for one in self._tables)) if part.strip()) + "\n"
+
+    def write(self, path: Path) -> None:
+        """Write the ledger where it can be read back, and leave the file as it is where not."""
+        ledger.parse(self.text, str(path), self.shared)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.text, encoding="utf-8")
 
     def add(self, failures: Iterable[Failure], has_gpu: bool) -> list[str]:
         """Draft an entry for each failure of a case that has none, one bug a signature; a line for each failure."""
@@ -114,8 +121,10 @@ class LedgerText:
             if not wrong:
                 continue
             table.edit("cases", remove=entry.case)
+            above = ""
             if not table.stated["cases"]:
                 self._tables.remove(table)
+                above = table.comments
             for device in seen.keys() - wrong.keys():  # the entry was for all devices, and holds on this one
                 self._put("failure", {**table.stated, "cases": [entry.case], "device": device}, "cases")
             for device, failure in wrong.items():
@@ -124,7 +133,7 @@ class LedgerText:
                     continue
                 whole = entry.device == "*" and len(seen) == 1
                 stated = failure.table(entry.bug.id, "*" if whole else device, entry.torch)
-                self._put("failure", {**stated, **({"machine": entry.machine} if entry.machine else {})}, "cases")
+                self._put("failure", {**stated, **({"machine": entry.machine} if entry.machine else {})}, "cases", above)
                 listed = f"{entry.describe()} was listed, {_shown(failure)} is seen"
                 said.append(f"rewritten: {entry.case} on {device}: {listed}")
         return said + self._without_unused_bugs()
@@ -132,12 +141,12 @@ class LedgerText:
     def _entries(self) -> list[tuple[_Table, Entry]]:
         return [(table, entry) for table in self._tables for entry in table.entries]
 
-    def _put(self, kind: str, stated: Mapping[str, Any], listed: str) -> None:
+    def _put(self, kind: str, stated: Mapping[str, Any], listed: str, above: str = "") -> None:
         """Add the one thing that a table lists to the table that is the same but for that, or the whole table."""
         for table in self._tables:
             if table.same(kind, stated, listed):
                 return table.edit(listed, add=stated[listed][0])
-        return self._tables.append(_Table.of(kind, stated))
+        return self._tables.append(_Table(above + _Table.of(kind, stated).text))
 
     def _drafted(self, signature: str, script: str) -> str:
         """The id of the bug of this ledger that a signature stands for, drafted where there is none."""
@@ -203,6 +212,11 @@ class _Table:
         stated["bug"] = Bug(stated["bug"], "", "")
         stated["observables"] = frozenset(stated.get("observables", ()))
         return [Entry(case, **stated) for case in self.stated["cases"]]
+
+    @property
+    def comments(self) -> str:
+        """What somebody has written above the table."""
+        return "".join(itertools.takewhile(lambda line: line.startswith("#"), self.text.splitlines(keepends=True)))
 
     def same(self, kind: str, stated: Mapping[str, Any], listed: str) -> bool:
         """Whether it is that table but for what it lists."""

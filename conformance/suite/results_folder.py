@@ -97,8 +97,7 @@ class ResultFolder:
         else:
             failed = [self._failure(one) for one in self.results.results if one.outcome == "fail" and self._ran(one)]
             said = text.add(filter(None, failed), has_gpu)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.text, encoding="utf-8")
+        text.write(path)
         return [f"{path}: {line}" for line in said or ["nothing to change"]]
 
     def _ran(self, one: CaseResult) -> bool:
