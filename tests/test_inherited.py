@@ -51,7 +51,7 @@ def test_twice(stack, device):
 @clause("aot_autograd.mutation.writeback")
 def test_traced(stack, device):
     """Nothing but a text that the suite traces."""
-    stack.trace(torch.sin, tensors((3,), device=device), by="fake_mode").expect("""Tensor f32[3]""")
+    stack.trace(torch.sin, tensors((3,), device=device), by="fake_mode").expect("""FakeTensor f32[3]""")
 '''
 
 
@@ -107,8 +107,8 @@ def test_a_fault_of_its_own_beside_one_of_torch() -> None:
     """Buffers that are used again are the backend's fault, though Dynamo fails in the same case."""
     found = owners(run_on("faulty:cached_buffers", doubled))
 
-    assert found["outputs[1].value"] == "dynamo"
-    assert found["calls[0].outputs[0].value"] == "own"
+    assert found.pop("calls[0].outputs[0].value") == "own"
+    assert set(found.values()) == {"dynamo"}
 
 
 def test_torchs_own_stacks_inherit_by_ledger_only() -> None:
@@ -127,7 +127,7 @@ def test_compiling_less_often_is_no_fault() -> None:
     with pytest.raises(ConformanceFailure, match="graphs: expected 0, got 1"):
         run.assert_compiled(graphs=0)
     run.recorder.dynamo.clear()
-    with pytest.raises(ConformanceFailure, match="graphs: expected at least one, got 0"):
+    with pytest.raises(ConformanceFailure, match="graphs: expected 2, got 0"):
         run.assert_compiled(graphs=2, recompiles=1)
 
 
@@ -146,19 +146,10 @@ def test_a_run_tells_them_apart(tmp_path: Path) -> None:
     file = tmp_path / "cases" / "layout" / "test_some.py"
     file.parent.mkdir(parents=True)
     file.write_text(CASES, encoding="utf-8")
-    plugin = [
-        "-p",
-        "conformance.plugin",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cacheprovider",
-        "--import-mode=importlib",
-        "-q",
-    ]
+    plugin = ["-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:cacheprovider", "--import-mode=importlib"]
     stacks = ["--stack=aot_eager", "--stack=backends.faulty:cached_buffers", "--device=cpu", "--results=r"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))}
-    command = [sys.executable, "-m", "pytest", "cases", *plugin, *stacks]
+    command = [sys.executable, "-m", "pytest", "cases", *plugin, "-q", *stacks]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
     results = Results.read(tmp_path / "r" / "results.json")

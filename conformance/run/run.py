@@ -117,8 +117,8 @@ class Run(Shown):
     def assert_compiled(self, graphs: int | None = 1, recompiles: int | None = 0, graph_breaks: int | None = 0) -> None:
         """The stack's backend was handed this many graphs; nothing to assert where nothing is compiled.
 
-        That is exact for torch's own stacks. Others may be handed fewer, but not none where there is one to compile:
-        that another graph is needed, where inputs overlap for one, is a mechanism and no promise.
+        That is exact for torch's own stacks. Others may be handed fewer, but not none where there are some: that another
+        graph is needed, where inputs overlap for one, is a mechanism and no promise.
         ``graph_breaks=None`` is for programs that raise: a call may then end in a graph break as well as in an error.
         Of a program that nobody wrote, nothing is known but that there is something to compile: ``graphs=None`` is any
         number but none.
@@ -130,12 +130,13 @@ class Run(Shown):
             "recompiles": (recompiles, len(self.recorder.recompiles)),
             "graph_breaks": (graph_breaks, len(self.recorder.graph_breaks)),
         }
+        exact = self.stack.exact or not self.recorder.compiles
         wrong = [
-            Discrepancy(name, "", str(wanted) if self.stack.exact or not wanted else f"at most {wanted}", str(actual))
+            Discrepancy(name, "", str(wanted) if exact or not wanted else f"at most {wanted}", str(actual))
             for name, (wanted, actual) in seen.items()
-            if wanted is not None and (actual > wanted or (self.stack.exact and actual < wanted))
+            if wanted is not None and (actual > wanted or (exact and actual < wanted))
         ]
-        if not self.recorder.compiles and (graphs is None or (graphs and not self.stack.exact)):
+        if graphs is None and not self.recorder.compiles:
             wrong.append(Discrepancy("graphs", "", "at least one", "0"))
         if wrong:
             lines = "\n".join(f"  {found.name}: expected {found.expected}, got {found.actual}" for found in wrong)
