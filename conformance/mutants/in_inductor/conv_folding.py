@@ -91,16 +91,9 @@ def _shared_weights_joined(module: fx.GraphModule) -> None:
     stable_topological_sort(module.graph)
 
 
-@patching("freezing.conv_bn.with_and_without", base="inductor")
+@patching("freezing.conv_bn.with_and_without", "freezing.conv_bn.two_norms", base="inductor")
 def folded_for_every_use() -> Iterator[None]:
-    """What is folded into a weight for one of its uses is folded into it for every other."""
-    with before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
-        yield
-
-
-@patching("freezing.conv_bn.two_norms", base="inductor")
-def last_norm_folded_for_all() -> Iterator[None]:
-    """The last batch norm of a convolution is folded into it for all of them."""
+    """What is folded into a weight for its last use is folded into it for every other."""
     with before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
         yield
 
