@@ -102,9 +102,6 @@ def mutants(
     else:
         charges = [(one.name, clause) for one in verdicts.mutants for clause in one.breaks]
         rows = [(*charge, verdicts.killed_by.get(charge, [])) for charge in charges]
-        print(
-            kill_matrix(
-                rows, verdicts.rates(), verdicts.unclean, verdicts.idle, [] if mutant else without_mutant(areas)
-            )
-        )
+        unbroken = [] if mutant else without_mutant(areas)
+        print(kill_matrix(rows, verdicts.rates(), verdicts.unclean, verdicts.idle, unbroken))
     raise typer.Exit(1 if verdicts.survivors or verdicts.unclean else 0)

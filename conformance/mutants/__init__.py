@@ -11,9 +11,9 @@ how it is written (`conformance.mutants.base`):
 
 The docstring is the defect in one sentence. Each package is a layer at which real bugs live. One mutant is a stack like
 any other: ``conformance run --stack conformance.mutants.around_call.arguments_and_outputs:outputs_cloned``.
-``conformance mutants`` runs each on the cases of its clauses, and on the rest of a clause's area where those miss it; a
-mutant is killed when it is killed for every clause. What is wrong for every program (`around_call/any_output.py`) proves
-little, and is counted apart.
+``conformance mutants`` runs each on the cases of its clauses, and on the rest of a clause's area where those miss it: a
+mutant is killed when it is killed for every clause. Mutants that are wrong for every program, in
+`around_call/any_output.py`, prove little and are counted apart.
 """
 
 from __future__ import annotations

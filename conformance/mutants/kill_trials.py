@@ -104,9 +104,8 @@ def try_all(mutants: Sequence[MutantStack], workers: str) -> Verdicts:
                     if _concerns(clause, case, proved, rest_of_area):
                         charges.setdefault((mutant.name, case), []).append(clause)
         bases = {mutant.name: mutant.base for mutant in mutants}
-        wanted: dict[Pair, list[str]] = {
-            (bases[name], case): [] for name, case in charges if (bases[name], case) not in base_outcomes
-        }
+        wanted: dict[Pair, list[str]] = {(bases[name], case): [] for name, case in charges}
+        wanted = {pair: [] for pair in wanted if pair not in base_outcomes}
         for result in _run(root, wanted, {base: base for base, _ in wanted}, workers):
             base_outcomes[result.stack, result.case] = result
             if not result.as_expected:
@@ -134,9 +133,8 @@ def _run(root: Path, pairs: Mapping[Pair, list[str]], specs: Mapping[str, str], 
     if not pairs:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "plan.json").write_text(
-            json.dumps(sorted((*pair, charges) for pair, charges in pairs.items())), encoding="utf-8"
-        )
+        plan = sorted((*pair, broken) for pair, broken in pairs.items())
+        (Path(folder) / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         files = sorted({root / case.partition("::")[0] for _, case in pairs})
         stacks = [f"--stack={specs[name]}" for name in sorted({name for name, _ in pairs})]
         os.environ[FOLDER] = folder
