@@ -84,9 +84,9 @@ BROKEN = [
     ("bare_expectation", '"""\\\nin0', 'f"""\\\nin0', "exactly one triple-quoted literal"),
     ("bare_expectation", '"""\\\nin0', '"""one""" """\\\nin0', "exactly one triple-quoted literal"),
     ("bare_expectation", EXPECTATION, "    run.forward.expect(row)\n", "exactly one triple-quoted literal"),
-    ("row_expectation", "(2, 3)])", '(2, 3), expected("in0")])', "give expected(...) exactly one triple-quoted"),
-    ("row_expectation", "(2, 3)])", '(2, 3), expected("""in0\nin1""")])', "on a line of its own row"),
-    ("row_expectation", "(2, 3)])", '(2, 3), expected("""a"""), expected("""b""")])', "on a line of its own row"),
+    ("row_expectation", "(2, 3)])", '(2, 3), expected("in0")])', "give expected(...) one triple-quoted literal"),
+    ("row_expectation", "(2, 3)])", '(2, 3), expected("""a"""), expected("""b""")])', "the first one on its line"),
+    ("row_expectation", "(2, 3)])", '(2, 3), expected("""\\\na\n"""), expected("""b""")])', "the first one on its"),
     ("bare_expectation", 'since="2.11"', "since=RELEASE", "write since= and until= as literals"),
     (
         "public_imports",
@@ -134,7 +134,8 @@ def test_every_rule_has_a_broken_example() -> None:
 
 def test_a_parameter_may_be_expected() -> None:
     """Its row holds the literal."""
-    table = '("shape", "row"), [\n    ((3,), expected("""in0""")),\n    ((2,), expected(\n        """in1"""\n    )),\n]'
+    rows = '((3,), expected("""in0""")),\n    ((2,), expected(\n        """in1"""\n    )),\n    (4, expected("""\\\nin0\nin1\n""")),'
+    table = f'("shape", "row"), [\n    {rows}\n]'
     source = GOOD.replace('"shape", [(3,), (2, 3)]', table).replace("device, shape", "device, shape, row")
     source = source.replace(EXPECTATION, "    run.forward.expect(row)\n")
 

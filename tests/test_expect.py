@@ -252,17 +252,24 @@ def test_accepting_many_moves_lines_right(tmp_path: Path) -> None:
 
 
 def test_a_row_of_a_table_holds_its_own_text(tmp_path: Path) -> None:
-    """Each row's literal is compared in one line and rewritten where it stands."""
+    """A short row is compared in one line, a long one in its own lines, and each is rewritten where it stands."""
     source = (
         HEAD.replace("import Expectable", "import Expectable, expected")
         + '''\
+long, longer = "x " * 40 + "\\n" + "y " * 45, "message " * 30
 rows = [
     ("a\\nb", expected("""stale""")),
     ("c", expected("""c""")),
+    (long, expected("""once short""")),
+    ("k\\nl", expected("""\\
+k
+stale in lines
+""")),
+    (longer, expected("""""")),
     (
         "d",
         expected(
-            """"""
+            """d of before"""
         ),
     ),
 ]
@@ -272,7 +279,11 @@ for text, row in rows:
     )
     text, error = accept(tmp_path, source)
     assert error == ""
-    assert text == source.replace("stale", "a; b").replace('""""""', '"""d"""')
+    rewritten = source.replace("stale in lines", "l").replace("stale", "a; b").replace("d of before", "d")
+    rewritten = rewritten.replace("once short", "\\\n" + "x " * 40 + "\n" + "y " * 45 + "\n")
+    first, rest = ("message " * 13).strip(), ("message " * 4).strip()
+    rewritten = rewritten.replace('""""""', f'"""\\\n{first}\n{first}\n{rest}\n"""')
+    assert text == rewritten
     assert accept(tmp_path, text) == (text, "")
 
 

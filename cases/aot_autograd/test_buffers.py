@@ -113,9 +113,30 @@ MODULES = [
     ),
     pytest.param(
         InstanceStatistics,
-        expected(
-            """aten.unsqueeze; aten.expand; aten.transpose; aten.mul; aten.repeat; aten.repeat; aten.clone; aten.view; aten._native_batch_norm_legit_functional; aten.alias; aten.view; aten.mean; aten.copy; aten.alias; aten.alias; aten.view; aten.mean; aten.copy; aten.alias; aten.view; aten.copy_; aten.copy_"""
-        ),
+        expected("""\
+aten.unsqueeze
+aten.expand
+aten.transpose
+aten.mul
+aten.repeat
+aten.repeat
+aten.clone
+aten.view
+aten._native_batch_norm_legit_functional
+aten.alias
+aten.view
+aten.mean
+aten.copy
+aten.alias
+aten.alias
+aten.view
+aten.mean
+aten.copy
+aten.alias
+aten.view
+aten.copy_
+aten.copy_
+"""),
         id="instance_statistics",
     ),
     pytest.param(FrozenStatistics, expected("""aten._native_batch_norm_legit_no_training"""), id="frozen_statistics"),

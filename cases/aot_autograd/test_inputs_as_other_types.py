@@ -119,9 +119,13 @@ VIEWS = [
     pytest.param(
         imag_of_a_row,
         torch.complex64,
-        expected(
-            """in0: c64[2, 3]; select: c64[3] = aten.select(in0, 0, 1); view_as_real: f32[3, 2] = aten.view_as_real(select); select_1: f32[3](2) = aten.select(view_as_real, 1, 1); return (select_1,)"""
-        ),
+        expected("""\
+in0: c64[2, 3]
+select: c64[3] = aten.select(in0, 0, 1)
+view_as_real: f32[3, 2] = aten.view_as_real(select)
+select_1: f32[3](2) = aten.select(view_as_real, 1, 1)
+return (select_1,)
+"""),
         id="imag_of_a_row",
     ),
     pytest.param(

@@ -83,16 +83,34 @@ of_symbolic_size = pytest.mark.parametrize(
     [
         pytest.param(
             Convolved,
-            expected(
-                """in0: f32[16, 3, 3, 3]; in1: f32[16]; in2: s0; in3: s1; in4: s2; in5: f32[s0, 3, s1, s2]; convolution: f32[s0, 16, s1, s2] = aten.convolution(in5, in0, in1, [1, 1], [1, 1], [1, 1], False, [0, 0], 1); mul: 16*s1 = mul(16, in3); mul_1: 16*s1*s2 = mul(mul, in4); view: f32[s0, 16*s1*s2] = aten.view(convolution, [in2, mul_1]); return (view,)"""
-            ),
+            expected("""\
+in0: f32[16, 3, 3, 3]
+in1: f32[16]
+in2: s0
+in3: s1
+in4: s2
+in5: f32[s0, 3, s1, s2]
+convolution: f32[s0, 16, s1, s2] = aten.convolution(in5, in0, in1, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+mul: 16*s1 = mul(16, in3)
+mul_1: 16*s1*s2 = mul(mul, in4)
+view: f32[s0, 16*s1*s2] = aten.view(convolution, [in2, mul_1])
+return (view,)
+"""),
             id="Convolved",
         ),
         pytest.param(
             TwoOutputs,
-            expected(
-                """in0: s0; in1: s1; in2: s2; in3: f32[s0, 3, s1, s2]; in4: f32[16, 3, 3, 3]; in5: f32[16]; add: f32[s0, 3, s1, s2] = aten.add(in3, 1); convolution: f32[s0, 16, s1, s2] = aten.convolution(in3, in4, in5, [1, 1], [1, 1], [1, 1], False, [0, 0], 1); return (convolution, add)"""
-            ),
+            expected("""\
+in0: s0
+in1: s1
+in2: s2
+in3: f32[s0, 3, s1, s2]
+in4: f32[16, 3, 3, 3]
+in5: f32[16]
+add: f32[s0, 3, s1, s2] = aten.add(in3, 1)
+convolution: f32[s0, 16, s1, s2] = aten.convolution(in3, in4, in5, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+return (convolution, add)
+"""),
             id="TwoOutputs",
         ),
     ],

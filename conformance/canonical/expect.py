@@ -12,6 +12,7 @@ import difflib
 import linecache
 import os
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ from conformance.contract.failure import CaseFailure, Discrepancy
 
 ACCEPT_VARIABLE = "EXPECTTEST_ACCEPT"
 QUOTES = '"""'
+#: The longest text that stays on one line: a longer message is broken, a longer row of a table has a line for each.
+LONGEST_LINE = 160
 
 
 class ExpectationMismatch(CaseFailure):
@@ -97,7 +100,7 @@ class Expected(str):
 
 
 def expected(literal: str) -> Expected:
-    """A row's own text, as one triple-quoted literal on one line: the lines of a longer text joined by `; `."""
+    """A row's own text, as one triple-quoted literal: the lines of a short one may be joined by `; `."""
     row = Expected(literal)
     file, line = _place(sys._getframe(1))
     # A formatter may have put a long literal on the line after the call's.
@@ -117,7 +120,10 @@ class Expectable:
         #: The type of the device whose text it is, where it is one device's own.
         self.device = device.partition(":")[0] if device else None
         # expecttest writes printable ASCII only.
-        self.text = text.rstrip("\n").encode("ascii", "backslashreplace").decode("ascii")
+        text = text.rstrip("\n").encode("ascii", "backslashreplace").decode("ascii")
+        if "\n" not in text and len(text) > LONGEST_LINE:
+            text = textwrap.fill(text, 110, break_long_words=False, break_on_hyphens=False)
+        self.text = text
 
     def __str__(self) -> str:
         return self.text
@@ -138,7 +144,9 @@ class Expectable:
         case = _open_cases[-1] if _open_cases else None
         applied = applies(since, until)
         row = literal if isinstance(literal, Expected) else None
-        text = self.text if row is None else "; ".join(self.text.splitlines())
+        text = self.text
+        if row is not None and "\n" not in row and len(joined := "; ".join(text.splitlines())) <= LONGEST_LINE:
+            text = joined
         if case is not None:
             _, group = case.groups.setdefault(id(self), (self, _Group(self.subject)))
             group.applied += applied
