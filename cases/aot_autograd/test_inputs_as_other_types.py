@@ -17,8 +17,7 @@ def imag(x):
 
 
 def attribute(x):
-    """No operator: the attribute is read from the input after the compiled part."""
-    return x.real
+    return x.real  # no operator: read from the input after the compiled part
 
 
 def imag_of_a_row(x):

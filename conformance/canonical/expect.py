@@ -8,14 +8,15 @@ one of them must apply to the running torch: `open_case` checks that when the ca
 
 from __future__ import annotations
 
+import ast
 import difflib
-import linecache
 import os
 import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from types import FrameType
 
@@ -25,7 +26,6 @@ from packaging.version import InvalidVersion, Version
 from conformance.contract.failure import CaseFailure, Discrepancy
 
 ACCEPT_VARIABLE = "EXPECTTEST_ACCEPT"
-QUOTES = '"""'
 #: The longest text that stays on one line: a longer message is broken, a longer row of a table has a line for each.
 LONGEST_LINE = 160
 
@@ -61,8 +61,8 @@ class _Case:
 
 
 _open_cases: list[_Case] = []
-# What was accepted in this process, by the place of the statement as Python numbered it when the file was imported.
-_accepted: dict[tuple[str, int], str] = {}
+# What was accepted in this process and how many lines that added, by the line of the statement as it was imported.
+_accepted: dict[tuple[str, int], tuple[str, int]] = {}
 
 
 def accepting() -> bool:
@@ -102,9 +102,7 @@ class Expected(str):
 def expected(literal: str) -> Expected:
     """A row's own text, as one triple-quoted literal: the lines of a short one may be joined by `; `."""
     row = Expected(literal)
-    file, line = _place(sys._getframe(1))
-    # A formatter may have put a long literal on the line after the call's.
-    row.place = file, line if QUOTES in linecache.getline(file, line) else line + 1
+    row.place = _place(sys._getframe(1))
     return row
 
 
@@ -206,24 +204,33 @@ def _accept(subject: str, actual: str, place: tuple[str, int]) -> None:
     """Rewrite the literal of the statement, or of the table's row, at `place`."""
     import expecttest
 
+    file, line = place
     if (earlier := _accepted.get(place)) is not None:
-        if earlier == actual:
+        if earlier[0] == actual:
             return
         raise ExpectationUsage(
-            f"{subject}: different texts for the one literal at {place[0]}:{place[1]}; "
+            f"{subject}: different texts for the one literal at {file}:{line}; "
             "parameters that render different text need a statement, or an expected(...) in their row, each"
         )
-    # The history's own memory of earlier edits mixes line numbers from before and after an edit: ours replaces it.
-    expecttest.EDIT_HISTORY.seen.pop(place[0], None)
-    backup = Path(place[0] + ".bak")
-    had_backup = backup.exists()
+    source = Path(file).read_bytes()
+    moved = line + sum(added for (other, above), (_, added) in _accepted.items() if other == file and above < line)
+    start, end = _literal_at(source, moved)
+    literal = source[start:end].decode()
+    if '"""' not in literal[:4]:
+        raise ExpectationUsage(f"{subject}: no triple-quoted literal to rewrite at {file}:{line}")
     text = actual + "\n" if "\n" in actual else actual
-    try:
-        # The variable is set and the literal differs: this cannot compare, only rewrite.
-        expecttest.assert_expected_inline(text, text + " ", pos=expecttest.PositionInfo(*place))
-    except AssertionError as error:
-        raise ExpectationUsage(f"{subject}: no triple-quoted literal to rewrite at {place[0]}:{place[1]}") from error
-    finally:
-        if not had_backup:
-            backup.unlink(missing_ok=True)
-    _accepted[place] = actual
+    literal, added = expecttest.replace_string_literal(literal, 1, literal.count("\n") + 1, text)
+    Path(file).write_bytes(source[:start] + literal.encode() + source[end:])
+    _accepted[place] = actual, added
+
+
+def _literal_at(source: bytes, line: int) -> tuple[int, int]:
+    """Where the literal of the one expectation that begins in a line begins and ends; nowhere if there is none."""
+    begins = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and call.lineno == line and call.args:
+            one, name = call.args[0], ast.unparse(call.func).rpartition(".")[2]
+            if isinstance(one, ast.Constant) and name in ("expect", "expected"):
+                end = begins[(one.end_lineno or line) - 1] + (one.end_col_offset or 0)
+                return begins[one.lineno - 1] + one.col_offset, end
+    return 0, 0
