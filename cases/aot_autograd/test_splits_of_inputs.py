@@ -1,4 +1,4 @@
-"""Inputs in several parts: each of the views that one operator makes of an input is a view of it."""
+"""Splits of inputs: each of the several views that one operator makes of an input is a view of it."""
 
 import pytest
 import torch
