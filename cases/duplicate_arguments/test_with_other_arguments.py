@@ -67,7 +67,7 @@ trunc__1: f32[3] = in0.trunc_()
 add: f32[3] = add(in0, in0)
 add_1: f32[3] = add(add, in1)
 mul: f32[3] = mul(add_1, 2)
-mul_1: f32[3] = mul(mul, 2)
+mul_1: f32[3] = mul(mul, 3)
 return (mul_1,)
 
 in0: f32[3]
@@ -78,7 +78,7 @@ trunc__1: f32[3] = in1.trunc_()
 add: f32[3] = add(in0, in1)
 add_1: f32[3] = add(add, in2)
 mul: f32[3] = mul(add_1, 2)
-mul_1: f32[3] = mul(mul, 2)
+mul_1: f32[3] = mul(mul, 3)
 return (mul_1,)
 """)
 
