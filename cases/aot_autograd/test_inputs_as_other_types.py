@@ -1,4 +1,4 @@
-"""Inputs as other types: an output that reads an input's memory as numbers of another type is a view of it."""
+"""Inputs as other types: an output that reads an input's memory as another dtype is a view of it."""
 
 from functools import partial
 
@@ -79,7 +79,7 @@ def write(arguments, outputs):
 
 
 def write_inputs(arguments, outputs):
-    """In inference mode numbers of a type without gradients come out as a tensor that eager writes to there alone."""
+    """In inference mode values of a dtype without gradients come out as a tensor that eager writes to there alone."""
     with torch.no_grad():
         for argument in arguments:
             argument[1, 2] = 9

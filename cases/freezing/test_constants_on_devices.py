@@ -42,7 +42,7 @@ def test_constants_on_the_cpu(stack, device):
 @needs("freezing", "lowered_graph")
 @clause("freezing.constants.other_device")
 def test_constants_on_the_cpu_are_folded(stack, device):
-    """What is computed of constants alone is computed once, on whichever device, and one product is left to run."""
+    """What is computed of constants alone is computed once, on whichever device, and one multiplication is left to run."""
     run = stack.run(STAYS_ON_CPU, two_rows)
 
     run.assert_matches_eager()

@@ -2,8 +2,8 @@
 
 `subject.expect(literal)` compares; with `EXPECTTEST_ACCEPT=1` it rewrites that literal in the case's file. Where a
 torch release changed the meaning of a text, two statements with `since=`/`until=` hold one literal each, and exactly
-one of them must apply to the running torch: `open_case` checks that when the case ends. A text that is one device's own
-(a lowered graph) is expected with `device=`; on other devices that statement says nothing and counts for nothing.
+one of them must apply to the running torch: `open_case` checks that when the case ends. A text of one
+device only (a lowered graph) is expected with `device=`; on other devices that statement is ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from packaging.version import InvalidVersion, Version
 from conformance.contract.failure import CaseFailure, Discrepancy
 
 ACCEPT_VARIABLE = "EXPECTTEST_ACCEPT"
-#: The longest text that stays on one line: a longer message is broken, a longer row of a table has a line for each.
+#: Characters on one line: a longer message is wrapped, and a row with a longer text has a line for each of its lines.
 LONGEST_LINE = 160
 
 
@@ -71,7 +71,7 @@ def accepting() -> bool:
 
 
 def torch_release() -> tuple[int, ...]:
-    """Major and minor version of the running torch; nightlies count as the release that they lead to."""
+    """Major and minor version of the running torch; a nightly counts as the release that follows it."""
     return Version(torch.__version__).release[:2]
 
 
@@ -180,7 +180,7 @@ def _mismatch(subject: Expectable, literal: str, text: str, case: _Case | None) 
 
 @contextmanager
 def open_case(case_id: str, accept_allowed: bool, command: str | None = None) -> Iterator[None]:
-    """Everything expected inside belongs to the case; on leaving, exactly one expectation of a range must have applied.
+    """Collect a case's expectations; of those with a range of releases, exactly one must have applied when it ends.
 
     `command` is what the reader is told to run, with the accept variable before it, to accept a difference.
     """
@@ -225,7 +225,7 @@ def _accept(subject: str, actual: str, place: tuple[str, int]) -> None:
 
 
 def _literal_at(source: bytes, line: int) -> tuple[int, int]:
-    """Where the literal of the one expectation that begins in a line begins and ends; nowhere if there is none."""
+    """Start and end, in bytes, of the literal of the expectation that begins in a line; (0, 0) if there is none."""
     begins = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and call.lineno == line and call.args:

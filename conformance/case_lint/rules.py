@@ -135,7 +135,7 @@ def public_imports(file: CaseFile) -> Iterator[tuple[int, str]]:
 
 
 def private_torch(file: CaseFile) -> Iterator[tuple[int, str]]:
-    """What a case needs of private torch belongs in the library, where it has one place to be mended."""
+    """What a case needs of private torch belongs in the library, so that an upgrade is fixed in one place."""
     used = {(line, ".".join(module.split(".")[:2])) for line, module in imported_modules(file.tree)}
     used |= {(node.lineno, dotted(node)) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute)}
     for line, name in sorted(used):

@@ -1,4 +1,4 @@
-"""`conformance explore`: workers on all cores, findings once each, and results that are readable at any moment."""
+"""`conformance explore`: workers on all cores, each finding reported once, results that are complete at any moment."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from conformance.stacks import resolve
 from conformance.suite.plan import Target
 from conformance.suite.results_folder import ResultFolder
 
-#: Seconds that one program may take before its worker is taken for hung.
+#: Seconds after which a worker that still runs one program counts as hung.
 HANG = 120.0
 FOREVER = 10**9
 
 
 @dataclass
 class _Process:
-    """A worker and what it has told so far."""
+    """A worker and what it has reported so far."""
 
     process: subprocess.Popen[str]
     current: Path
@@ -226,7 +226,7 @@ class Campaign:
 
 
 def _listen(one: _Process, events: Any) -> None:
-    """Pass on what a worker tells, and that it has ended."""
+    """Pass on the lines of a worker, and that it has ended."""
     assert one.process.stdout is not None
     for line in one.process.stdout:
         events.put((one, json.loads(line)))
@@ -236,7 +236,7 @@ def _listen(one: _Process, events: Any) -> None:
 def explore(
     stack: str, device: str, results: Path, *, ledgers: list[Path], show: Callable[[str], None] = print, **options: Any
 ) -> int:
-    """Search on one stack and say what was found; the number of findings that no ledger knows."""
+    """Search on one stack and print the findings; returns how many of them no ledger knows."""
     files = [*ledger.shipped(cases_root().parent / "known_failures", resolve(stack).ledgers), *ledgers]
     known = ledger.known_signatures(files, device, torch.__version__)
     campaign = Campaign(stack, device, results=results, known=known, show=show, **options)

@@ -29,7 +29,7 @@ class InjectedCompileError(Exception):
 
 
 class InjectedRuntimeError(Exception):
-    """What a program raises that was compiled by a backend with a runtime error."""
+    """What a program raises when its backend injects a runtime error."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class FaultyBackend:
 
     @staticmethod
     def around(backend: str, fault: Fault, imports: Sequence[str] = ()) -> FaultyBackend:
-        """Name the wrapper so that a person who reads the scripts sees what it is."""
+        """Name the wrapper after the fault, which the generated scripts show."""
         own = backend.replace(":", "_").replace(".", "_")
         return FaultyBackend(f"{own}_with_{fault.operator}_{fault.kind}", fault, backend, tuple(imports))
 
@@ -115,7 +115,7 @@ def dumps(backend: FaultyBackend | None, patches: Sequence[str] = ()) -> str:
 
 
 def install(text: str) -> None:
-    """Make the faults of this run, in a child, before its script is run."""
+    """Install the faults of this run in a child, before its script runs."""
     entry: Mapping[str, Any] = json.loads(text)
     if (backend := entry["backend"]) is not None:
         fault, imports = Fault(**backend["fault"]), tuple(backend["imports"])
@@ -163,7 +163,7 @@ def _raise_when_called(operator: str) -> Callable[..., Any]:
 
 
 def _end_process(kind: str) -> Callable[..., Any]:
-    """A compiled program that takes its process down, or keeps it for ever."""
+    """A compiled program that crashes its process, or never returns."""
 
     def compiled(*arguments: Any) -> Any:
         if kind == "hang":

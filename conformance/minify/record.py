@@ -1,4 +1,4 @@
-"""The record of one run of the minifier: what each step did, and whether that is what a stack owes its user."""
+"""The record of one run of the minifier: what each step did, and the assertions on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Reason:
 
 
 def _bare(message: str) -> str:
-    """The first lines of a message without what differs from run to run: paths, generated files, addresses, numbers."""
+    """The first lines of a message, without the paths, files, addresses and numbers that differ from run to run."""
     text = "\n".join(message.strip().splitlines()[:4])
     text = re.sub(r"\b\w+\.(py|cpp|h|so)\b", "FILE", re.sub(r"[^\s'\"(]*/[^\s'\",:)]*", "PATH", text))
     return re.sub(r"0x[0-9a-f]+|\d+", "N", text)
@@ -85,7 +85,7 @@ class Step:
 
 
 class MinifierFailure(CaseFailure):
-    """A step of the minifier did not do what it must: the discrepancy says what, whatever a script raised."""
+    """A step of the minifier failed its purpose: the discrepancy says how, whatever exception the script raised."""
 
     def __init__(self, step: str, observable: str, expected: str, actual: str, output: str = "") -> None:
         tail = output.strip()[-LONGEST_OUTPUT:]

@@ -1,4 +1,4 @@
-"""The kill matrix: which case killed which mutant, what survives, and what has no teeth."""
+"""The kill matrix: which case killed which mutant, which mutants survive, and which cases kill nothing."""
 
 from __future__ import annotations
 

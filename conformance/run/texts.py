@@ -1,4 +1,4 @@
-"""What a run shows, as texts that a case may expect: graphs by stage, recompiles, graph breaks, errors, marks."""
+"""The texts of a run that a case may expect: graphs by stage, recompiles, guards, graph breaks, errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ConformanceFailure(CaseFailure):
 
 
 class NotApplicableExpectation:
-    """Stands for what this stack does not have (the Dynamo graph of `eager`): expectations on it say nothing."""
+    """Stands for a text that this stack does not have (the Dynamo graph of `eager`): expectations on it always hold."""
 
     def expect(
         self, literal: str, *, since: str | None = None, until: str | None = None, device: str | None = None

@@ -102,7 +102,7 @@ def _runs(item: Any) -> list[Any]:
 def _aids(
     item: Any, error: BaseException | None, failure: Failure | None, scripts: Path | None
 ) -> tuple[str | None, str | None]:
-    """What helps with a failure: the first diverging rung, and a stand-alone script. Neither may hide the failure."""
+    """Help with a failure: the first diverging rung and a stand-alone script. Errors in making them do not hide it."""
     bound = item.funcargs.get("stack")
     run = getattr(error, "run", None) or (bound.runs[-1] if bound is not None and bound.runs else None)
     if run is None:
