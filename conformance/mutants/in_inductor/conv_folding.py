@@ -177,9 +177,9 @@ def products_handed_out_in_reverse() -> Iterator[None]:
     """Matmuls of one input by several weights are returned in the reverse order."""
 
     def reverse(module: fx.GraphModule) -> None:
-        for products in _groups(nodes_of(module, aten.mm.default), 0):
-            weights = [node.args[1] for node in products]
-            for node, weight in zip(products, reversed(weights), strict=True):
+        for matmuls in _groups(nodes_of(module, aten.mm.default), 0):
+            weights = [node.args[1] for node in matmuls]
+            for node, weight in zip(matmuls, reversed(weights), strict=True):
                 node.update_arg(1, weight)
         stable_topological_sort(module.graph)
 
