@@ -23,10 +23,10 @@ SECONDS = 300
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 #: The stacks that have run a case in this process, and so have imported all that they need.
 USED: pytest.StashKey[set[str]] = pytest.StashKey()
-#: How Python looks for garbage outside of a run, and in one: through everything a fifth as often. What a compile leaves
-#: behind is in tables of torch's more often than it is garbage.
-GARBAGE = gc.get_threshold()
-GARBAGE_OF_COMPILERS = (*GARBAGE[:2], 5 * GARBAGE[2])
+#: Thresholds of Python's garbage collection outside of a run, and in one, where full collections are a fifth as
+#: frequent: most objects that a compile leaves behind are still referenced by torch's tables.
+GC_THRESHOLD = gc.get_threshold()
+GC_THRESHOLD_OF_A_RUN = (*GC_THRESHOLD[:2], 5 * GC_THRESHOLD[2])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -95,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    gc.set_threshold(*GARBAGE)
+    gc.set_threshold(*GC_THRESHOLD)
     gc.unfreeze()  # else some extension modules complain of what is left when the process ends
 
 
@@ -135,11 +135,11 @@ def stack(conformance_target: Target, device: str, request: pytest.FixtureReques
     used = request.config.stash.setdefault(USED, set())
     if conformance_target.stack not in used:
         used.add(conformance_target.stack)
-        # A compiler's modules and tables live as long as the process. To look through them for garbage, again and
-        # again, is a fifth of the time of all later cases.
+        # A compiler's modules and tables live as long as the process. Garbage collections that traverse them take a
+        # fifth of the time of all later cases, so `gc.freeze` exempts them.
         gc.collect()
         gc.freeze()
-        gc.set_threshold(*GARBAGE_OF_COMPILERS)
+        gc.set_threshold(*GC_THRESHOLD_OF_A_RUN)
 
 
 @pytest.hookimpl(tryfirst=True)

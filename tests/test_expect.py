@@ -40,11 +40,16 @@ def accept(folder: Path, source: str) -> tuple[str, str]:
     return file.read_text(), (done.stderr.strip().splitlines() or [""])[-1]
 
 
+def _differing(error: ExpectationMismatch) -> tuple[str, str]:
+    (one,) = error.discrepancies
+    return one.expected, one.actual
+
+
 # A torch that starts at once: accepting needs its version only.
 HEAD = """\
 import sys, types
 sys.modules["torch"] = types.SimpleNamespace(__version__="2.13.0")
-from conformance.expect import Expectable, open_case
+from conformance.canonical.expect import Expectable, open_case
 """
 
 
@@ -70,7 +75,7 @@ forward graph is not as expected (torch {torch.__version__})
 +c
 to accept: EXPECTTEST_ACCEPT=1 pytest "layout/test_x.py::test_y[1]\""""
     )
-    assert (caught.value.expected, caught.value.actual) == ("a\nb\n", "a\nc")
+    assert _differing(caught.value) == ("a\nb\n", "a\nc")
 
 
 def test_the_runner_says_which_command_accepts() -> None:
@@ -252,17 +257,24 @@ def test_accepting_many_moves_lines_right(tmp_path: Path) -> None:
 
 
 def test_a_row_of_a_table_holds_its_own_text(tmp_path: Path) -> None:
-    """Each row's literal is compared in one line and rewritten where it stands."""
+    """A short row is compared in one line, a long one in its own lines, and each is rewritten where it stands."""
     source = (
         HEAD.replace("import Expectable", "import Expectable, expected")
         + '''\
+long, longer = "x " * 40 + "\\n" + "y " * 45, "message " * 30
 rows = [
     ("a\\nb", expected("""stale""")),
     ("c", expected("""c""")),
+    (long, expected("""once short""")),
+    ("k\\nl", expected("""\\
+k
+stale in lines
+""")),
+    (longer, expected("""""")),
     (
         "d",
         expected(
-            """"""
+            """d of before"""
         ),
     ),
 ]
@@ -272,7 +284,11 @@ for text, row in rows:
     )
     text, error = accept(tmp_path, source)
     assert error == ""
-    assert text == source.replace("stale", "a; b").replace('""""""', '"""d"""')
+    rewritten = source.replace("stale in lines", "l").replace("stale", "a; b").replace("d of before", "d")
+    rewritten = rewritten.replace("once short", "\\\n" + "x " * 40 + "\n" + "y " * 45 + "\n")
+    first, rest = ("message " * 13).strip(), ("message " * 4).strip()
+    rewritten = rewritten.replace('""""""', f'"""\\\n{first}\n{first}\n{rest}\n"""')
+    assert text == rewritten
     assert accept(tmp_path, text) == (text, "")
 
 
@@ -280,7 +296,7 @@ def test_a_row_that_differs_is_told_in_one_line() -> None:
     """What is compared is what is shown."""
     with pytest.raises(ExpectationMismatch) as caught:
         Expectable("s", "a\nb").expect(expect.expected("""a; c"""))
-    assert (caught.value.expected, caught.value.actual) == ("a; c", "a; b")
+    assert _differing(caught.value) == ("a; c", "a; b")
 
 
 def test_accepting_leaves_known_failures_alone(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -45,7 +47,8 @@ def test_a_mutant_names_its_clause_and_is_found_by_its_name(name: str) -> None:
     """Every mutant breaks a clause that exists, says its defect, and is the stack that its spec names."""
     mutant = all_mutants()[name]
 
-    assert mutant.breaks in clauses()
+    assert mutant.breaks
+    assert set(mutant.breaks) <= set(clauses())
     assert mutant.defect.endswith(".")
     assert resolve(mutant.spec) is mutant
     assert mutant.capabilities == resolve(mutant.base).capabilities
@@ -112,23 +115,61 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_the_matrix_names_survivors_and_idle_cases() -> None:
-    """A mutant that no case kills survives; a case that was tried and killed nothing is listed."""
-    first, second = chosen(["outputs_cloned", "outputs_detached"], [])
-    verdicts = Verdicts([first, second], {first.name: ["a/test_b.py::test_c[d]"]}, {"a/test_b.py::test_c", "a::test_e"})
+    """A mutant survives with each clause that no case kills it for; a case that was tried and killed nothing is listed.
 
-    assert verdicts.survivors == [second]
+    Those that are wrong for every program have a rate of their own.
+    """
+    cloned, detached, off = chosen(["outputs_cloned", "outputs_detached", "outputs_off_by_rounding"], [])
+    history, norm = detached.breaks
+    killed_by = {(cloned.name, cloned.breaks[0]): ["a/test_b.py::test_c[d]"], (detached.name, history): ["a::test_f"]}
+    verdicts = Verdicts([cloned, detached, off], killed_by, {"a/test_b.py::test_c", "a::test_e", "a::test_f"})
+
+    assert verdicts.survivors == [detached, off]
     assert verdicts.idle == ["a::test_e"]
-    assert verdicts.to_json()["mutants"][1] == {
-        "name": "outputs_detached",
-        "breaks": second.breaks,
-        "killed": False,
-        "killed_by": None,
-    }
-    text = kill_matrix([("m", "c", ["k"]), ("n", "c", [])], [], verdicts.idle, ["u"])
+    matrix = verdicts.to_json()
+    assert matrix["mutants"][:2] == [
+        {
+            "name": "outputs_cloned",
+            "breaks": list(cloned.breaks),
+            "plain": False,
+            "killed": True,
+            "killed_by": "a/test_b.py::test_c[d]",
+            "survives": [],
+        },
+        {
+            "name": "outputs_detached",
+            "breaks": [history, norm],
+            "plain": False,
+            "killed": False,
+            "killed_by": None,
+            "survives": [norm],
+        },
+    ]
+    assert (matrix["killed"], matrix["total"]) == (1, 3)
+    assert matrix["real"] == {"killed": 1, "total": 2}
+    assert matrix["plain"] == {"killed": 0, "total": 1}
+    text = kill_matrix([("m", "c", ["k"]), ("n", "c", [])], verdicts.rates(), [], verdicts.idle, ["u"])
     assert text.splitlines()[0].split() == ["m", "c", "killed", "by", "k"]
     assert "SURVIVES" in text
-    assert text.endswith("1 of 2 mutants killed")
-    assert "nothing was tried" in kill_matrix([("m", "c", [])], ["eager: fails"], [], [])
+    assert text.endswith("1 of 2 real mutants killed\n0 of 1 plain mutants killed\n1 of 3 mutants killed")
+    assert "nothing was tried" in kill_matrix([("m", "c", [])], {}, ["eager: fails"], [], [])
+
+
+def test_mutants_are_chosen_by_each_area_that_they_break() -> None:
+    """A mutant of clauses of two areas is one of either."""
+    assert {"aot_autograd", "freezing"} == chosen(["outputs_detached"], ["freezing"])[0].areas
+    assert all("layout" in mutant.areas for mutant in chosen([], ["layout"]))
+
+
+def test_no_two_mutants_have_the_same_body() -> None:
+    """One defect is one mutant, however many clauses it breaks."""
+    bodies: dict[tuple[str, ...], str] = {}
+    for name, mutant in all_mutants().items():
+        module, _, function = mutant.spec.partition(":")
+        tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
+        found = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
+        how = ast.unparse(found.decorator_list[0]).partition("(")[0]
+        assert bodies.setdefault((how, *map(ast.unparse, found.body[1:])), name) == name
 
 
 def test_every_wrong_way_is_caught_by_a_case() -> None:

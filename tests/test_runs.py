@@ -127,11 +127,11 @@ def test_workers_are_told_what_vectors_work(monkeypatch: Any) -> None:
     listed = cpu_vec_isa.valid_vec_isa_list
     if not listed():
         pytest.skip("this machine has no vectors that inductor uses")
-    assert builtin.vectors_known() == {"TORCHINDUCTOR_VEC_ISA_OK": "1"}
+    assert builtin.simd_checked() == {"TORCHINDUCTOR_VEC_ISA_OK": "1"}
 
     @functools.wraps(inspect.unwrap(listed))
     def none() -> list[Any]:
         return []
 
     monkeypatch.setattr(cpu_vec_isa, "valid_vec_isa_list", none)
-    assert builtin.vectors_known() == {}
+    assert builtin.simd_checked() == {}

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected, needs, tensors
+from conformance import Program, clause, needs, tensors
 
 
 class Statistics(torch.nn.BatchNorm1d):
@@ -106,47 +106,28 @@ def batches(device):
 
 
 MODULES = [
-    pytest.param(
-        Statistics,
-        expected("""aten.add; aten._native_batch_norm_legit_functional; aten.copy_; aten.copy_; aten.copy_"""),
-        id="statistics",
-    ),
-    pytest.param(
-        InstanceStatistics,
-        expected(
-            """aten.unsqueeze; aten.expand; aten.transpose; aten.mul; aten.repeat; aten.repeat; aten.clone; aten.view; aten._native_batch_norm_legit_functional; aten.alias; aten.view; aten.mean; aten.copy; aten.alias; aten.alias; aten.view; aten.mean; aten.copy; aten.alias; aten.view; aten.copy_; aten.copy_"""
-        ),
-        id="instance_statistics",
-    ),
-    pytest.param(FrozenStatistics, expected("""aten._native_batch_norm_legit_no_training"""), id="frozen_statistics"),
-    pytest.param(
-        MovingAverage,
-        expected("""aten.mul; aten.mul; aten.select; aten.mul; aten.add; aten.sub; aten.copy_"""),
-        id="moving_average",
-    ),
-    pytest.param(Counter, expected("""aten.add; aten.mul; aten.mul; aten.copy_"""), id="counter"),
-    pytest.param(NewBuffer, expected("""aten.select; aten.add; aten.mul"""), id="new_buffer"),
-    pytest.param(
-        PartOfBuffer,
-        expected("""aten.slice; aten.select; aten.slice; aten.copy; aten.slice_scatter; aten.mul; aten.copy_"""),
-        id="part_of_buffer",
-    ),
-    pytest.param(BufferByData, expected("""aten.add; aten.mul; aten.add; aten.copy_"""), id="by_data"),
-    pytest.param(BufferOut, expected("""aten.select; aten.add; aten.mul; aten.copy_; aten.slice"""), id="comes_out"),
+    pytest.param(Statistics, id="statistics"),
+    pytest.param(InstanceStatistics, id="instance_statistics"),
+    pytest.param(FrozenStatistics, id="frozen_statistics"),
+    pytest.param(MovingAverage, id="moving_average"),
+    pytest.param(Counter, id="counter"),
+    pytest.param(NewBuffer, id="new_buffer"),
+    pytest.param(PartOfBuffer, id="part_of_buffer"),
+    pytest.param(BufferByData, id="by_data"),
+    pytest.param(BufferOut, id="comes_out"),
 ]
 
 
 @needs("module_state")
-@pytest.mark.parametrize(("module", "operators"), MODULES)
+@pytest.mark.parametrize("module", MODULES)
 @clause("aot_autograd.buffers.updated")
-def test_buffers_are_updated(stack, device, module, operators):
+def test_buffers_are_updated(stack, device, module):
     """After two calls and a backward, buffers and statistics hold what eager's do, and gradients agree."""
     one = tensors((4, 3), device=device, requires_grad=True)
     run = stack.run(module, one.then(one))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect(operators)
 
 
 @needs("module_state")

@@ -67,9 +67,12 @@ def test_pointer_read_in_forward(stack, device, operators, program, by):
     """An operator that reads a data pointer cannot be traced on tensors without memory."""
     traced = stack.trace(program, tensors((3,), device=device), by=by)
 
-    traced.expect(
-        """RuntimeError: Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this, please wrap the custom kernel into an opaque custom op. Please see the following for details: https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"""
-    )
+    traced.expect("""\
+RuntimeError: Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using
+torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this,
+please wrap the custom kernel into an opaque custom op. Please see the following for details:
+https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html
+""")
 
 
 @needs("compile")
@@ -79,9 +82,12 @@ def test_pointer_read_in_compiled_forward(stack, device, operators, program):
     """An operator that reads a data pointer cannot be compiled into one graph."""
     traced = stack.trace(program, tensors((3,), device=device), by="stack")
 
-    traced.expect(
-        """RuntimeError: Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this, please wrap the custom kernel into an opaque custom op. Please see the following for details: https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"""
-    )
+    traced.expect("""\
+RuntimeError: Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using
+torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this,
+please wrap the custom kernel into an opaque custom op. Please see the following for details:
+https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html
+""")
 
 
 @needs("profiler")
@@ -90,6 +96,9 @@ def test_pointer_read_in_backward(stack, device, operators):
     """An operator whose backward reads a data pointer cannot be compiled where the backward is traced."""
     traced = stack.trace(in_backward, tensors((3,), device=device, requires_grad=True), by="stack")
 
-    traced.expect(
-        """RuntimeError: Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this, please wrap the custom kernel into an opaque custom op. Please see the following for details: https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"""
-    )
+    traced.expect("""\
+RuntimeError: Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using
+torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. To fix this,
+please wrap the custom kernel into an opaque custom op. Please see the following for details:
+https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html
+""")

@@ -97,9 +97,11 @@ def test_retained_graph_with_donation(stack, device):
     """A backward compiled to reuse its buffers gives eager's gradients through a retained graph, or refuses."""
     run = stack.run(ReluAndParameter, two_calls, backward=second_retained, config=DONATED)
 
-    run.limit.expect(
-        """RuntimeError: This backward function was compiled with non-empty donated buffers which requires create_graph=False and retain_graph=False. Please keep backward(create_graph=False, retain_graph=False) across all backward() function calls, or set torch._functorch.config.donated_buffer=False to disable donated buffer."""
-    )
+    run.limit.expect("""\
+RuntimeError: This backward function was compiled with non-empty donated buffers which requires
+create_graph=False and retain_graph=False. Please keep backward(create_graph=False, retain_graph=False) across
+all backward() function calls, or set torch._functorch.config.donated_buffer=False to disable donated buffer.
+""")
     run.assert_matches_eager(or_limit=True)
     run.assert_compiled(graphs=1, recompiles=0)
 

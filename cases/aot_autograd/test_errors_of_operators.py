@@ -113,7 +113,10 @@ def test_wrong_dtype(stack, device, program, fits, refused, message):
         pytest.param(add_broadcast_in_place, [(3,), (3,)], [(3,), (2, 3)], expected("""RuntimeError: output with shape [3] doesn't match the broadcast shape [2, 3]"""), id="broadcast-in-place"),
         pytest.param(multiply_batches, [(1, 2, 3), (1, 3, 2)], [(1, 2, 3), (1, 2, 3)], expected("""RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [1, 3] but got: [1, 2]."""), id="matmul"),
         pytest.param(view_as_six, [(2, 3), (1,)], [(2, 2), (1,)], expected("""RuntimeError: shape '[6]' is invalid for input of size 4"""), id="view"),
-        pytest.param(view_transposed, [(1, 3), (1,)], [(2, 3), (1,)], expected("""RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead."""), id="view-transposed"),
+        pytest.param(view_transposed, [(1, 3), (1,)], [(2, 3), (1,)], expected("""\
+RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans
+across two contiguous subspaces). Use .reshape(...) instead.
+"""), id="view-transposed"),
         pytest.param(join, [(2, 3), (2, 3)], [(2, 3), (2, 4)], expected("""RuntimeError: Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4 for tensor number 1 in the list."""), id="cat"),
         pytest.param(expand_to_four, [(1,), (1,)], [(3,), (1,)], expected("""RuntimeError: The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  Target sizes: [4].  Tensor sizes: [3]"""), id="expand"),
         pytest.param(convolve, [(1, 2, 5), (4, 2, 1)], [(1, 2, 5), (4, 3, 1)], expected("""RuntimeError: Given groups=1, weight of size [4, 3, 1], expected input[1, 2, 5] to have 3 channels, but got 2 channels instead"""), id="convolution"),

@@ -92,16 +92,23 @@ def test_write_to_expanded_rows(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1)
-    run.eager_error.expect(
-        """RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation."""
-    )
+    run.eager_error.expect("""\
+RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory
+location. Please clone() the tensor before performing the operation.
+""")
 
 
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        pytest.param(add_to_expanded_intermediate, expected("""RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation."""), id="expanded"),
-        pytest.param(add_shifted, expected("""RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."""), id="overlapping"),
+        pytest.param(add_to_expanded_intermediate, expected("""\
+RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory
+location. Please clone() the tensor before performing the operation.
+"""), id="expanded"),
+        pytest.param(add_shifted, expected("""\
+RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a
+single memory location. Please clone() the tensor before performing the operation.
+"""), id="overlapping"),
     ],
 )  # fmt: skip
 @clause("aot_autograd.errors.same_type_and_phase")
@@ -119,7 +126,11 @@ def test_write_to_overlapping_memory(stack, device, program, message):
     [
         pytest.param(add_to_input, expected("""RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."""), id="leaf"),
         pytest.param(add_to_row_of_input, expected("""RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation."""), id="view-of-leaf"),
-        pytest.param(add_to_one_of_two_views, expected("""RuntimeError: Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."""), id="one-of-several-views"),
+        pytest.param(add_to_one_of_two_views, expected("""\
+RuntimeError: Output 0 of Unbind is a view and is being modified inplace. This view is the output of a
+function that returns multiple views. Such functions do not allow the output views to be modified inplace. You
+should replace the inplace operation by an out-of-place one.
+"""), id="one-of-several-views"),
     ],
 )  # fmt: skip
 @clause("aot_autograd.errors.same_type_and_phase")
@@ -140,9 +151,10 @@ def test_write_to_inference_tensor(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1)
-    run.eager_error.expect(
-        """RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."""
-    )
+    run.eager_error.expect("""\
+RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to
+get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.
+""")
 
 
 @needs("training")

@@ -1,4 +1,4 @@
-"""Inputs as other types: an output that reads an input's memory as numbers of another type is a view of it."""
+"""Inputs as other types: an output that reads an input's memory as another dtype is a view of it."""
 
 from functools import partial
 
@@ -17,8 +17,7 @@ def imag(x):
 
 
 def attribute(x):
-    """No operator: the attribute is read from the input after the compiled part."""
-    return x.real
+    return x.real  # no operator: read from the input after the compiled part
 
 
 def imag_of_a_row(x):
@@ -80,7 +79,7 @@ def write(arguments, outputs):
 
 
 def write_inputs(arguments, outputs):
-    """In inference mode numbers of a type without gradients come out as a tensor that eager writes to there alone."""
+    """In inference mode values of a dtype without gradients come out as a tensor that eager writes to there alone."""
     with torch.no_grad():
         for argument in arguments:
             argument[1, 2] = 9
@@ -119,9 +118,13 @@ VIEWS = [
     pytest.param(
         imag_of_a_row,
         torch.complex64,
-        expected(
-            """in0: c64[2, 3]; select: c64[3] = aten.select(in0, 0, 1); view_as_real: f32[3, 2] = aten.view_as_real(select); select_1: f32[3](2) = aten.select(view_as_real, 1, 1); return (select_1,)"""
-        ),
+        expected("""\
+in0: c64[2, 3]
+select: c64[3] = aten.select(in0, 0, 1)
+view_as_real: f32[3, 2] = aten.view_as_real(select)
+select_1: f32[3](2) = aten.select(view_as_real, 1, 1)
+return (select_1,)
+"""),
         id="imag_of_a_row",
     ),
     pytest.param(

@@ -88,19 +88,57 @@ def backward_outside(arguments, outputs):
 @pytest.mark.parametrize(
     ("program", "after", "message"),
     [
-        pytest.param(multiply, input_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="mul-input"),
-        pytest.param(multiply, other_input_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="mul-other-input"),
-        pytest.param(multiply, row_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="mul-row"),
-        pytest.param(multiply, detached_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="mul-detached"),
+        pytest.param(multiply, input_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+"""), id="mul-input"),
+        pytest.param(multiply, other_input_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+"""), id="mul-other-input"),
+        pytest.param(multiply, row_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+"""), id="mul-row"),
+        pytest.param(multiply, detached_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+"""), id="mul-detached"),
         pytest.param(multiply, data_written, expected("""(nothing raised)"""), id="mul-data"),
-        pytest.param(multiply, written_and_restored, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 2; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="mul-restored"),
+        pytest.param(multiply, written_and_restored, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]] is at version 2; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+"""), id="mul-restored"),
         pytest.param(multiply, output_written, expected("""(nothing raised)"""), id="mul-output"),
-        pytest.param(sine_and_sum, input_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="sin-input"),
+        pytest.param(sine_and_sum, input_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+"""), id="sin-input"),
         pytest.param(sine_and_sum, other_input_written, expected("""(nothing raised)"""), id="sin-other-input"),
         pytest.param(exponential, input_written, expected("""(nothing raised)"""), id="exp-input"),
-        pytest.param(exponential, output_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]], which is output 0 of Exp, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="exp-output"),
-        pytest.param(multiply_matrices, row_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="matmul-row"),
-        pytest.param(shift, other_input_written, expected("""RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [8]], which is output 0 of AsStrided, is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""), id="views-other-input"),
+        pytest.param(exponential, output_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]], which is output 0 of Exp, is at version 1; expected version 0 instead. Hint:
+enable anomaly detection to find the operation that failed to compute its gradient, with
+torch.autograd.set_detect_anomaly(True).
+"""), id="exp-output"),
+        pytest.param(multiply_matrices, row_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3, 3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+"""), id="matmul-row"),
+        pytest.param(shift, other_input_written, expected("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [8]], which is output 0 of AsStrided, is at version 1; expected version 0 instead. Hint:
+enable anomaly detection to find the operation that failed to compute its gradient, with
+torch.autograd.set_detect_anomaly(True).
+"""), id="views-other-input"),
     ],
 )  # fmt: skip
 @needs("training")
@@ -130,6 +168,8 @@ add: f32[3] = aten.add(mul, 1)
 copy_(in0, mul)
 return (add,)
 """)
-    run.eager_error.expect(
-        """RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."""
-    )
+    run.eager_error.expect("""\
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation:
+[torch.FloatTensor [3]] is at version 1; expected version 0 instead. Hint: enable anomaly detection to find
+the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).
+""")

@@ -75,7 +75,18 @@ def negated(output):
     ("program", "graph"),
     [
         pytest.param(multiply, expected("""in0: f32[3, 3]; in1: f32[3, 3]; in2: f32[3, 3]; mul: f32[3, 3] = aten.mul(in2, in0); mul_1: f32[3, 3] = aten.mul(in2, in1); return (mul_1, mul)"""), id="mul"),
-        pytest.param(multiply_matrices, expected("""in0: f32[3, 3]; in1: f32[3, 3](1, 3); in2: f32[3, 3]; t: f32[3, 3](1, 3) = aten.t(in2); mm: f32[3, 3] = aten.mm(t, in0); t_1: f32[3, 3](1, 3) = aten.t(mm); t_2: f32[3, 3] = aten.t(in1); mm_1: f32[3, 3] = aten.mm(in2, t_2); t_3: f32[3, 3] = aten.t(t_1); return (t_3, mm_1)"""), id="matmul"),
+        pytest.param(multiply_matrices, expected("""\
+in0: f32[3, 3]
+in1: f32[3, 3](1, 3)
+in2: f32[3, 3]
+t: f32[3, 3](1, 3) = aten.t(in2)
+mm: f32[3, 3] = aten.mm(t, in0)
+t_1: f32[3, 3](1, 3) = aten.t(mm)
+t_2: f32[3, 3] = aten.t(in1)
+mm_1: f32[3, 3] = aten.mm(in2, t_2)
+t_3: f32[3, 3] = aten.t(t_1)
+return (t_3, mm_1)
+"""), id="matmul"),
     ],
 )  # fmt: skip
 @needs("training")

@@ -97,9 +97,13 @@ VIEWS = [
     ),
     pytest.param(
         transpose_in_steps,
-        expected(
-            """in0: f32[2, 3]; t: f32[3, 2](1, 3) = aten.t(in0); unsqueeze: f32[1, 3, 2](3, 1, 3) = aten.unsqueeze(t, 0); transpose: f32[1, 2, 3] = aten.transpose(unsqueeze, 1, 2); return (transpose,)"""
-        ),
+        expected("""\
+in0: f32[2, 3]
+t: f32[3, 2](1, 3) = aten.t(in0)
+unsqueeze: f32[1, 3, 2](3, 1, 3) = aten.unsqueeze(t, 0)
+transpose: f32[1, 2, 3] = aten.transpose(unsqueeze, 1, 2)
+return (transpose,)
+"""),
         id="transpose_in_steps",
     ),
 ]

@@ -109,7 +109,7 @@ PROGRAMS = [
 @pytest.mark.parametrize(("program", "dtype", "operators"), PROGRAMS)
 @clause("aot_autograd.mutation.writeback")
 def test_input_holds_what_was_written_as_another_type(stack, device, program, dtype, operators):
-    """An input with history that is written to as numbers of another type holds eager's value afterwards."""
+    """An input with history that is written to as another dtype holds eager's value afterwards."""
     run = stack.run(program, partial(with_history, dtype=dtype))
 
     run.assert_matches_eager()
@@ -122,7 +122,7 @@ def test_input_holds_what_was_written_as_another_type(stack, device, program, dt
 )
 @clause("aot_autograd.mutation.writeback")
 def test_input_holds_what_was_written_without_gradients(stack, device, inference):
-    """With no gradients, an input that is written to as numbers of another type holds eager's value afterwards."""
+    """With no gradients, an input that is written to as another dtype holds eager's value afterwards."""
     run = stack.run(Program.of(every_write, inference=inference), plain)
 
     run.assert_matches_eager()

@@ -97,24 +97,6 @@ def test_constant_along_channels(stack, device, constant):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten.add
-aten.convolution
-aten.sub
-aten.convolution
-aten.mul
-aten.convolution
-aten.div
-aten.convolution
-aten.add
-aten.convolution
-aten.sub
-aten.convolution
-aten.mul
-aten.convolution
-aten.div
-""")
 
 
 @needs("freezing", "lowered_graph")
@@ -128,16 +110,6 @@ def test_constant_along_channels_is_folded(stack, device, constant):
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.count("convolution") == 4
     assert len([op for op in run.lowered[0].ops if "stride_order" not in op]) == 4
-    run.forward.operators.expect("""\
-aten.convolution
-aten.add
-aten.convolution
-aten.sub
-aten.convolution
-aten.mul
-aten.convolution
-aten.div
-""")
 
 
 @pytest.mark.parametrize("constant", OTHERWISE)
@@ -148,16 +120,6 @@ def test_constant_along_anything_else(stack, device, constant):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten.add
-aten.convolution
-aten.sub
-aten.convolution
-aten.mul
-aten.convolution
-aten.div
-""")
 
 
 @pytest.mark.parametrize("kind", SQUARE)
@@ -169,16 +131,6 @@ def test_constant_after_square_convolution(stack, device, kind):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten.add
-aten.convolution
-aten.sub
-aten.convolution
-aten.mul
-aten.convolution
-aten.div
-""")
 
 
 @clause("freezing.binary.otherwise")
@@ -188,13 +140,3 @@ def test_constant_with_a_factor_or_first(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten.add
-aten.convolution
-aten.sub
-aten.convolution
-aten.sub
-aten.convolution
-aten.div
-""")

@@ -37,19 +37,12 @@ def test_constants_on_the_cpu(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten._to_copy
-aten.add
-aten.mul
-aten.add
-aten.mul
-""")
 
 
 @needs("freezing", "lowered_graph")
 @clause("freezing.constants.other_device")
 def test_constants_on_the_cpu_are_folded(stack, device):
-    """What is computed of constants alone is computed once, on whichever device, and one product is left to run."""
+    """What is computed of constants alone is computed once, on whichever device, and one multiplication is left to run."""
     run = stack.run(STAYS_ON_CPU, two_rows)
 
     run.assert_matches_eager()

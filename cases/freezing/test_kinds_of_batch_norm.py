@@ -68,12 +68,6 @@ def test_result_of_every_norm(stack, device, norm):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten._native_batch_norm_legit_no_training
-aten.convolution
-aten._native_batch_norm_legit_no_training
-""")
 
 
 @needs("freezing", "lowered_graph")
@@ -89,12 +83,6 @@ def test_every_norm_is_folded(stack, device, norm):
     assert run.lowered.absent("batch_norm")
     assert run.lowered.absent("sqrt")
     assert run.lowered.absent("mul")
-    run.forward.operators.expect("""\
-aten.convolution
-aten._native_batch_norm_legit_no_training
-aten.convolution
-aten._native_batch_norm_legit_no_training
-""")
 
 
 @clause("freezing.conv_bn.batch_statistics")
@@ -104,9 +92,3 @@ def test_norm_without_statistics(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-conv2d
-batch_norm
-conv2d
-batch_norm
-""")

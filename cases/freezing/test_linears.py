@@ -1,4 +1,4 @@
-"""Frozen matrix products: of one input by several weights, and of biases that differ in shape."""
+"""Frozen matmuls: of one input by several weights, and of biases that differ in shape."""
 
 import pytest
 import torch
@@ -61,7 +61,7 @@ def ten_columns(device):
 
 
 def products(graph):
-    """The products in a graph, by the names that libraries give them."""
+    """The matmuls in a graph, by the names that libraries give them."""
     return [op for op in graph.ops if op.endswith(("mm", "linear", "linear_pointwise"))]
 
 
@@ -99,7 +99,7 @@ return (addmm, addmm_1, addmm_2)
 @needs("freezing", "lowered_graph")
 @clause("freezing.linear.biases")
 def test_biases_of_different_shape_are_not_joined(stack, device):
-    """Where products may be computed as one, three whose biases differ in shape stay three."""
+    """Where matmuls may be computed as one, three whose biases differ in shape stay three."""
     run = stack.run(ThreeBiases, three_columns, inference=True, config=AS_ONE)
 
     run.assert_matches_eager()
@@ -117,7 +117,7 @@ aten.addmm
 
 @clause("freezing.linear.products")
 def test_products_of_one_input(stack, device):
-    """Three products of one input by three weights have their own results and memory."""
+    """Three matmuls of one input by three weights have their own results and memory."""
     run = stack.run(ThreeProducts, ten_columns, inference=True)
 
     run.assert_matches_eager()
@@ -150,7 +150,7 @@ def test_products_computed_as_one(stack, device, module_class, text):
 @every_product
 @clause("freezing.linear.one_product")
 def test_products_become_one(stack, device, module_class, text):
-    """Three products of one input by frozen weights, with biases and without, are one product and its parts."""
+    """Three matmuls of one input by frozen weights, with biases and without, are one matmul and its slices."""
     run = stack.run(module_class, ten_columns, inference=True, config=AS_ONE)
 
     run.assert_matches_eager(allowing=SLICED)

@@ -50,11 +50,6 @@ def test_convolution_times_a_wider_constant(stack, device, dtype):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten.full
-aten.mul
-""")
 
 
 @needs("freezing", "lowered_graph")
@@ -73,11 +68,6 @@ def test_product_with_a_wider_constant_stays_wide(stack, device, dtype, name):
     assert f"{name}[2, 8, 4, 4]" in run.lowered.text
     assert f"const0: {name}[8, 3, 3, 3]" in run.lowered.text
     assert "const1" not in run.lowered.text
-    run.forward.operators.expect("""\
-aten.convolution
-aten.full
-aten.mul
-""")
 
 
 @half_types
@@ -89,12 +79,6 @@ def test_linear_under_autocast(stack, device, dtype):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten._to_copy
-aten._to_copy
-aten.t
-aten.addmm
-""")
 
 
 @needs("freezing", "lowered_graph")
@@ -109,9 +93,3 @@ def test_nothing_is_cast_at_run_time(stack, device, dtype):
     run.assert_compiled(graphs=1, recompiles=0)
     assert len(run.lowered[0].ops) == 1
     assert run.lowered.absent("convert_element_type")
-    run.forward.operators.expect("""\
-aten._to_copy
-aten._to_copy
-aten.t
-aten.addmm
-""")

@@ -89,14 +89,6 @@ def test_norm_shared_by_two_convolutions(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-conv2d
-batch_norm
-add
-conv2d
-batch_norm
-add
-""")
 
 
 @needs("freezing", "lowered_graph")
@@ -109,14 +101,6 @@ def test_shared_norm_is_folded_into_both(stack, device):
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.count("convolution") == 2
     assert run.lowered.absent("sqrt")
-    run.dynamo.operators.expect("""\
-conv2d
-batch_norm
-add
-conv2d
-batch_norm
-add
-""")
 
 
 @clause("freezing.conv_bn.called_twice")
@@ -126,14 +110,6 @@ def test_convolution_at_two_sites(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-conv2d
-batch_norm
-add
-add
-conv2d
-batch_norm
-""")
 
 
 @needs("recompiles")

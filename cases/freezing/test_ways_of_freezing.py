@@ -100,9 +100,11 @@ def test_eager_module_raises_after_discarding(stack, device):
         }
     )
     run.assert_compiled(graphs=1, recompiles=0)
-    run.error.expect(
-        """RuntimeError: Trying to run Pytorch Eager Module after Dynamo Freezing. The original parameters have been discarded for memory efficiency. Found in op aten.convolution.default for erased parameter weight of Conv2d(3, 32, kernel_size=(3, 3), stride=(2, 2))"""
-    )
+    run.error.expect("""\
+RuntimeError: Trying to run Pytorch Eager Module after Dynamo Freezing. The original parameters have been
+discarded for memory efficiency. Found in op aten.convolution.default for erased parameter weight of Conv2d(3,
+32, kernel_size=(3, 3), stride=(2, 2))
+""")
 
 
 @needs("freezing", "lowered_graph")

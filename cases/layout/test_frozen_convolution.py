@@ -80,10 +80,6 @@ def test_outputs_keep_eager_strides(stack, device, memory_format):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.add
-aten.convolution
-""")
 
 
 @needs("freezing", "lowered_graph", "layout_optimization")
@@ -124,7 +120,6 @@ def test_double_precision(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""aten.convolution""")
 
 
 @needs("freezing")
@@ -136,7 +131,6 @@ def test_half_precision(stack, device, dtype):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""aten.convolution""")
 
 
 @needs("freezing", "layout_optimization")
@@ -147,10 +141,6 @@ def test_layout_optimization_off_keeps_strides(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.add
-aten.convolution
-""")
 
 
 @needs("freezing", "layout_optimization")
@@ -162,7 +152,3 @@ def test_layout_optimization_off_keeps_channels_last(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.add
-aten.convolution
-""")

@@ -57,42 +57,40 @@ class Transposed(Flattened):
         return y.mT + 1, (y @ y.mT).mT
 
 
-every_program = pytest.mark.parametrize(
-    ("program", "text"),
-    [
-        pytest.param(
-            Flattened,
-            expected("""aten._native_batch_norm_legit_no_training; aten.convolution; aten.view"""),
-            id="Flattened",
-        ),
-        pytest.param(TwoOutputs, expected("""aten.add; aten.convolution"""), id="TwoOutputs"),
-        pytest.param(
-            Windows, expected("""aten.convolution; aten.constant_pad_nd; aten.as_strided; aten.clone"""), id="Windows"
-        ),
-        pytest.param(
-            Transposed,
-            expected(
-                """aten.convolution; aten.transpose; aten.add; aten.transpose; aten.expand; aten.view; aten.expand; aten.view; aten.bmm; aten.view; aten.transpose"""
-            ),
-            id="Transposed",
-        ),
-    ],
-)
+every_program = pytest.mark.parametrize("program", [Flattened, TwoOutputs, Windows, Transposed])
 of_symbolic_size = pytest.mark.parametrize(
     ("program", "text"),
     [
         pytest.param(
             Convolved,
-            expected(
-                """in0: f32[16, 3, 3, 3]; in1: f32[16]; in2: s0; in3: s1; in4: s2; in5: f32[s0, 3, s1, s2]; convolution: f32[s0, 16, s1, s2] = aten.convolution(in5, in0, in1, [1, 1], [1, 1], [1, 1], False, [0, 0], 1); mul: 16*s1 = mul(16, in3); mul_1: 16*s1*s2 = mul(mul, in4); view: f32[s0, 16*s1*s2] = aten.view(convolution, [in2, mul_1]); return (view,)"""
-            ),
+            expected("""\
+in0: f32[16, 3, 3, 3]
+in1: f32[16]
+in2: s0
+in3: s1
+in4: s2
+in5: f32[s0, 3, s1, s2]
+convolution: f32[s0, 16, s1, s2] = aten.convolution(in5, in0, in1, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+mul: 16*s1 = mul(16, in3)
+mul_1: 16*s1*s2 = mul(mul, in4)
+view: f32[s0, 16*s1*s2] = aten.view(convolution, [in2, mul_1])
+return (view,)
+"""),
             id="Convolved",
         ),
         pytest.param(
             TwoOutputs,
-            expected(
-                """in0: s0; in1: s1; in2: s2; in3: f32[s0, 3, s1, s2]; in4: f32[16, 3, 3, 3]; in5: f32[16]; add: f32[s0, 3, s1, s2] = aten.add(in3, 1); convolution: f32[s0, 16, s1, s2] = aten.convolution(in3, in4, in5, [1, 1], [1, 1], [1, 1], False, [0, 0], 1); return (convolution, add)"""
-            ),
+            expected("""\
+in0: s0
+in1: s1
+in2: s2
+in3: f32[s0, 3, s1, s2]
+in4: f32[16, 3, 3, 3]
+in5: f32[16]
+add: f32[s0, 3, s1, s2] = aten.add(in3, 1)
+convolution: f32[s0, 16, s1, s2] = aten.convolution(in3, in4, in5, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+return (convolution, add)
+"""),
             id="TwoOutputs",
         ),
     ],
@@ -142,32 +140,24 @@ def test_second_size_of_a_folded_program(stack, device):
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.absent("batch_norm")
     assert run.lowered.count("convolution") == 1
-    run.forward.operators.expect("""\
-aten._native_batch_norm_legit_no_training
-aten.convolution
-mul
-mul
-aten.view
-""")
 
 
 @needs("layout_optimization", "freezing")
 @pytest.mark.parametrize("options", OPTIONS)
 @every_program
 @clause("layout.options.eager_strides")
-def test_options(stack, device, program, options, text):
+def test_options(stack, device, program, options):
     """Padding and forced layout optimization change neither results nor strides of outputs."""
     run = stack.run(program, image, inference=True, config=OPTIONS[options])
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect(text)
 
 
 @needs("layout_optimization", "freezing", "lowered_graph")
 @every_program
 @clause("layout.options.strides_not_kept")
-def test_strides_that_need_not_be_kept(stack, device, program, text):
+def test_strides_that_need_not_be_kept(stack, device, program):
     """With keep_output_stride off outputs have eager's values, and the graph forces no order of strides."""
     config = {"inductor.keep_output_stride": False, "inductor.force_layout_optimization": True}
     run = stack.run(program, image, inference=True, config=config)
@@ -175,4 +165,3 @@ def test_strides_that_need_not_be_kept(stack, device, program, text):
     run.assert_matches_eager(allowing=STRIDES_LEFT_OPEN)
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.count("convolution") == 1
-    run.forward.operators.expect(text)

@@ -46,12 +46,6 @@ def test_alignments_in_turn(stack, device, dtype, calls):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.mul
-aten.add
-aten.view
-aten.sum
-""")
 
 
 @needs("input_mutation")
@@ -79,7 +73,3 @@ def test_views_keep_their_offset(stack, device, dtype):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-reshape
-as_strided
-""")

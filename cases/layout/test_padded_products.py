@@ -1,4 +1,4 @@
-"""Products whose operands are padded to suit the hardware: the padding is not to be seen, not in strides either."""
+"""Matmuls whose operands are padded to suit the hardware: neither values nor strides show the padding."""
 
 import pytest
 import torch

@@ -70,7 +70,6 @@ def test_convolution(stack, device, layout):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""aten.convolution""")
 
 
 @every_layout_3d
@@ -81,10 +80,6 @@ def test_convolution_and_pooling_in_3d(stack, device, layout):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten.max_pool3d_with_indices
-""")
 
 
 @every_layout
@@ -95,10 +90,6 @@ def test_pooling(stack, device, layout):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-max_pool2d
-avg_pool2d
-""")
 
 
 @every_layout
@@ -109,8 +100,3 @@ def test_norms(stack, device, layout):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-arange
-batch_norm
-group_norm
-""")

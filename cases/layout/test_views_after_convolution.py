@@ -55,13 +55,6 @@ def test_as_strided_after_convolution(stack, device, groups):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten.convolution
-aten.constant_pad_nd
-aten.as_strided
-aten.as_strided
-aten.clone
-""")
 
 
 @clause("layout.views.flatten")
@@ -71,11 +64,6 @@ def test_flatten_after_convolution(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.forward.operators.expect("""\
-aten._native_batch_norm_legit_no_training
-aten.convolution
-aten.view
-""")
 
 
 @needs("freezing", "lowered_graph", "layout_optimization")
@@ -89,13 +77,6 @@ def test_strides_are_restored_before_as_strided(stack, device):
     assert run.lowered.count("convolution") == 1
     assert run.lowered.count("as_strided") == 2
     assert "[153600, 400, 160, 8, 20, 1]" in run.lowered.text
-    run.forward.operators.expect("""\
-aten.convolution
-aten.constant_pad_nd
-aten.as_strided
-aten.as_strided
-aten.clone
-""")
     run.lowered.expect(
         """\
 in0: f32[8, 256, 16, 16]
@@ -124,11 +105,6 @@ def test_strides_are_restored_before_flatten(stack, device):
     run.assert_compiled(graphs=1, recompiles=0)
     assert run.lowered.count("convolution") == 1
     assert run.lowered.absent("batch_norm")
-    run.forward.operators.expect("""\
-aten._native_batch_norm_legit_no_training
-aten.convolution
-aten.view
-""")
     run.lowered.expect(
         """\
 const0: f32[128]

@@ -1,4 +1,4 @@
-"""What each side raised, and when: the exception a caller can catch, through the errors that torch wraps it in."""
+"""The exception that a caller can catch, found in the errors that torch wraps it in, and its canonical message."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def members_of(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and everything it wraps."""
+    """The error, its causes and its contexts, each once."""
     pending, seen = [error], set()
     while pending:
         member = pending.pop()
@@ -19,14 +19,14 @@ def members_of(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def innermost(error: BaseException) -> BaseException:
-    """The error under those in which Dynamo and the compilers behind it wrap what they raise."""
+    """The error that Dynamo, or a compiler behind it, wrapped in errors of its own."""
     while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
         error = inner
     return error
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception says, in one line; empty where it says nothing."""
+    """The first line of an exception's message that is not empty, or ''."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 
 
@@ -38,7 +38,7 @@ def innermost_message(error: BaseException) -> str:
 
 
 def canonical_message(text: str) -> str:
-    """The text as every release and device words it: operators by name, not by node, and tensors without a device."""
+    """The message without what differs by release or device: operators go by name, tensors have no device."""
     text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
     text = text.replace("set_detect_anomaly(True, check_nan=False)", "set_detect_anomaly(True)")
     return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)

@@ -2,19 +2,21 @@
 
 `subject.expect(literal)` compares; with `EXPECTTEST_ACCEPT=1` it rewrites that literal in the case's file. Where a
 torch release changed the meaning of a text, two statements with `since=`/`until=` hold one literal each, and exactly
-one of them must apply to the running torch: `open_case` checks that when the case ends. A text that is one device's own
-(a lowered graph) is expected with `device=`; on other devices that statement says nothing and counts for nothing.
+one of them must apply to the running torch: `open_case` checks that when the case ends. A text of one
+device only (a lowered graph) is expected with `device=`; on other devices that statement is ignored.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
-import linecache
 import os
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from types import FrameType
 
@@ -24,7 +26,8 @@ from packaging.version import InvalidVersion, Version
 from conformance.contract.failure import CaseFailure, Discrepancy
 
 ACCEPT_VARIABLE = "EXPECTTEST_ACCEPT"
-QUOTES = '"""'
+#: Characters on one line: a longer message is wrapped, and a row with a longer text has a line for each of its lines.
+LONGEST_LINE = 160
 
 
 class ExpectationMismatch(CaseFailure):
@@ -58,8 +61,8 @@ class _Case:
 
 
 _open_cases: list[_Case] = []
-# What was accepted in this process, by the place of the statement as Python numbered it when the file was imported.
-_accepted: dict[tuple[str, int], str] = {}
+# What was accepted in this process and how many lines that added, by the line of the statement as it was imported.
+_accepted: dict[tuple[str, int], tuple[str, int]] = {}
 
 
 def accepting() -> bool:
@@ -68,7 +71,7 @@ def accepting() -> bool:
 
 
 def torch_release() -> tuple[int, ...]:
-    """Major and minor version of the running torch; nightlies count as the release that they lead to."""
+    """Major and minor version of the running torch; a nightly counts as the release that follows it."""
     return Version(torch.__version__).release[:2]
 
 
@@ -97,11 +100,9 @@ class Expected(str):
 
 
 def expected(literal: str) -> Expected:
-    """A row's own text, as one triple-quoted literal on one line: the lines of a longer text joined by `; `."""
+    """A row's own text, as one triple-quoted literal: the lines of a short one may be joined by `; `."""
     row = Expected(literal)
-    file, line = _place(sys._getframe(1))
-    # A formatter may have put a long literal on the line after the call's.
-    row.place = file, line if QUOTES in linecache.getline(file, line) else line + 1
+    row.place = _place(sys._getframe(1))
     return row
 
 
@@ -117,7 +118,10 @@ class Expectable:
         #: The type of the device whose text it is, where it is one device's own.
         self.device = device.partition(":")[0] if device else None
         # expecttest writes printable ASCII only.
-        self.text = text.rstrip("\n").encode("ascii", "backslashreplace").decode("ascii")
+        text = text.rstrip("\n").encode("ascii", "backslashreplace").decode("ascii")
+        if "\n" not in text and len(text) > LONGEST_LINE:
+            text = textwrap.fill(text, 110, break_long_words=False, break_on_hyphens=False)
+        self.text = text
 
     def __str__(self) -> str:
         return self.text
@@ -138,7 +142,9 @@ class Expectable:
         case = _open_cases[-1] if _open_cases else None
         applied = applies(since, until)
         row = literal if isinstance(literal, Expected) else None
-        text = self.text if row is None else "; ".join(self.text.splitlines())
+        text = self.text
+        if row is not None and "\n" not in row and len(joined := "; ".join(text.splitlines())) <= LONGEST_LINE:
+            text = joined
         if case is not None:
             _, group = case.groups.setdefault(id(self), (self, _Group(self.subject)))
             group.applied += applied
@@ -174,7 +180,7 @@ def _mismatch(subject: Expectable, literal: str, text: str, case: _Case | None) 
 
 @contextmanager
 def open_case(case_id: str, accept_allowed: bool, command: str | None = None) -> Iterator[None]:
-    """Everything expected inside belongs to the case; on leaving, exactly one expectation of a range must have applied.
+    """Collect a case's expectations; of those with a range of releases, exactly one must have applied when it ends.
 
     `command` is what the reader is told to run, with the accept variable before it, to accept a difference.
     """
@@ -198,24 +204,33 @@ def _accept(subject: str, actual: str, place: tuple[str, int]) -> None:
     """Rewrite the literal of the statement, or of the table's row, at `place`."""
     import expecttest
 
+    file, line = place
     if (earlier := _accepted.get(place)) is not None:
-        if earlier == actual:
+        if earlier[0] == actual:
             return
         raise ExpectationUsage(
-            f"{subject}: different texts for the one literal at {place[0]}:{place[1]}; "
+            f"{subject}: different texts for the one literal at {file}:{line}; "
             "parameters that render different text need a statement, or an expected(...) in their row, each"
         )
-    # The history's own memory of earlier edits mixes line numbers from before and after an edit: ours replaces it.
-    expecttest.EDIT_HISTORY.seen.pop(place[0], None)
-    backup = Path(place[0] + ".bak")
-    had_backup = backup.exists()
+    source = Path(file).read_bytes()
+    moved = line + sum(added for (other, above), (_, added) in _accepted.items() if other == file and above < line)
+    start, end = _literal_at(source, moved)
+    literal = source[start:end].decode()
+    if '"""' not in literal[:4]:
+        raise ExpectationUsage(f"{subject}: no triple-quoted literal to rewrite at {file}:{line}")
     text = actual + "\n" if "\n" in actual else actual
-    try:
-        # The variable is set and the literal differs: this cannot compare, only rewrite.
-        expecttest.assert_expected_inline(text, text + " ", pos=expecttest.PositionInfo(*place))
-    except AssertionError as error:
-        raise ExpectationUsage(f"{subject}: no triple-quoted literal to rewrite at {place[0]}:{place[1]}") from error
-    finally:
-        if not had_backup:
-            backup.unlink(missing_ok=True)
-    _accepted[place] = actual
+    literal, added = expecttest.replace_string_literal(literal, 1, literal.count("\n") + 1, text)
+    Path(file).write_bytes(source[:start] + literal.encode() + source[end:])
+    _accepted[place] = actual, added
+
+
+def _literal_at(source: bytes, line: int) -> tuple[int, int]:
+    """Start and end, in bytes, of the literal of the expectation that begins in a line; (0, 0) if there is none."""
+    begins = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and call.lineno == line and call.args:
+            one, name = call.args[0], ast.unparse(call.func).rpartition(".")[2]
+            if isinstance(one, ast.Constant) and name in ("expect", "expected"):
+                end = begins[(one.end_lineno or line) - 1] + (one.end_col_offset or 0)
+                return begins[one.lineno - 1] + one.col_offset, end
+    return 0, 0

@@ -21,7 +21,7 @@ from conformance.canonical.tensor_types import Symbols
 
 
 class Graph(Expectable):
-    """One graph, rendered at once: passes that change the module later do not change it."""
+    """One graph, rendered when it is made: passes that change the module later do not change the text."""
 
     def __init__(self, text: str, ops: Sequence[str], origins: Sequence[str] = ()) -> None:
         super().__init__("graph", text)

@@ -1,4 +1,4 @@
-"""Operators as a reader knows them: one name from every release, and the nodes that say nothing."""
+"""Names of operators that are the same in every release, and the nodes that the canonical text leaves out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import fx
 
 
 def target_name(target: Any) -> str:
-    """The operator as a reader knows it: `aten.expand`, `sin`, `set_grad_enabled`; overloads are left out."""
+    """The operator's name without its overload: `aten.expand`, `sin`, `set_grad_enabled`."""
     if isinstance(target, str):
         return target
     if isinstance(target, torch._ops.OpOverload):
@@ -47,7 +47,7 @@ def writes_input(node: fx.Node) -> bool:
 
 
 def no_op_detaches(graph: fx.Graph) -> dict[fx.Node, fx.Node]:
-    """Detaches of an AOT graph that say nothing, each with what it detaches.
+    """Detach nodes of an AOT graph that change nothing, each with its input.
 
     Autograd is over in such a graph. A detach of an input that is handed out still says that the output is an alias,
     not the input itself; every other one is left over from saving tensors, in numbers that differ by release.

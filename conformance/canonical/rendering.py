@@ -79,7 +79,7 @@ class Rendering:
         return [self._typed(name, value) + scalar_suffix(value)]
 
     def _value(self, node: fx.Node) -> Any:
-        """What the node stands for: a fake tensor, a symbolic number, a constant, a module."""
+        """The node's value: a fake tensor, a symbolic number, a constant, a module."""
         if node.op == "get_attr":
             value = self.owner
             for part in str(node.target).split("."):
@@ -109,7 +109,7 @@ class Rendering:
         return f"{op}({', '.join(arguments)})"
 
     def _says(self, name: str, value: Any) -> bool:
-        """Whether a keyword argument says more than its default and the one device do."""
+        """Whether a keyword argument is neither its default nor the graph's only device."""
         if value is None or (name == "layout" and value == torch.strided):
             return False
         if name == "pin_memory":

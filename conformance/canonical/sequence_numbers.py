@@ -1,4 +1,4 @@
-"""Where the nodes of a joint graph come from: the sequence number that ties a backward node to its forward one."""
+"""Sequence numbers in a joint graph: they tie each backward node to the forward node that it comes from."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def origins(graph: fx.Graph) -> list[str]:
 
 
 def _says_nothing(node: fx.Node) -> bool:
-    """Parts of what another node computes, and write-backs at the graph's end, which no call of the program made."""
+    """Whether the node comes from no call of the program: a getitem, or a write-back at the end of the graph."""
     return target_name(node.target) == "getitem" or writes_input(node)
 
 
 def _source(stack: Any) -> str:
-    """The function that the program called, as Dynamo noted it; nothing where it noted none."""
+    """The function that the program called, from the node's metadata; '' where there is none."""
     if not stack:
         return ""
     _, target = stack[-1]

@@ -1,4 +1,4 @@
-"""Tensors and sizes in words: dtype, shape, the strides that differ from contiguous, symbolic sizes renamed."""
+"""Types of tensors and sizes as text: dtype, shape, strides unless contiguous, renamed symbols."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DTYPES = {
 
 
 class Symbols:
-    """Symbolic sizes, renamed in order of appearance."""
+    """Symbols, renamed in order of appearance."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
@@ -82,7 +82,7 @@ def _without_max(expression: Any) -> Any:
 
 
 def scalar_suffix(value: Any) -> str:
-    """` = 2` for a constant without dimensions, whose value is part of the program."""
+    """` = 2` for a constant of zero dimensions, whose value is part of the program."""
     from torch._subclasses.fake_tensor import FakeTensor
     from torch.utils._python_dispatch import _disable_current_modes
 

@@ -23,8 +23,8 @@ def front_end_graphs(
     """The graphs that AOTAutograd makes of `program`, before any backend's decompositions: joint, forward, backward.
 
     `calls` are argument lists built by the caller for this alone; they are consumed, as the program may mutate them.
-    `backward(arguments, outputs)` runs after each call, so that backward graphs, compiled lazily, are seen. What the
-    program raises ends the tracing and is told in the graphs' note: the oracle compares exceptions elsewhere.
+    `backward(arguments, outputs)` runs after each call, so that backward graphs, compiled lazily, are seen. An
+    exception of the program ends the tracing and is kept in the graphs' note: the oracle compares exceptions elsewhere.
     """
     from torch._dynamo.backends.common import aot_autograd
     from torch._functorch.partitioners import default_partition

@@ -19,7 +19,7 @@ _AOT_NOTES = ("params_flat", "fw_metadata")
 class RecordingBackend:
     """A backend for `torch.compile` that records the graph it is handed and lets another backend compile it.
 
-    ``wrap`` makes of that other backend, once it is looked up by its name, what is called.
+    ``wrap`` is given that other backend, once it is looked up by its name, and returns the one to call.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The guards of each compilation, counted by what they check: from torch's own listing of them to canonical text."""
+"""How many guards each compilation has, by what they check, read from torch's own listing."""
 
 from __future__ import annotations
 

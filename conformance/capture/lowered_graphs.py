@@ -1,4 +1,4 @@
-"""Inductor's graphs after its post-grad passes and freezing, and the caches that would hide them."""
+"""Inductor's graphs after its post-grad passes and freezing, taken with the caches of whole graphs off."""
 
 from __future__ import annotations
 

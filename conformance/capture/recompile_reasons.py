@@ -1,4 +1,4 @@
-"""Canonical texts of recompile reasons and graph breaks: what torch's releases word differently, worded once."""
+"""Canonical texts of recompile reasons and graph breaks, the same for every torch release."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _sources(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what varies from run to run: addresses, ids, files and lines."""
+    """The text without what varies from run to run: addresses, ids, files and lines."""
     text = re.sub(r"\bat 0x[0-9a-fA-F]+|0x[0-9a-fA-F]+", "0x...", text)
     text = re.sub(r"\b\d{9,}\b", "...", text)
     text = re.sub(r"(?:/[\w.\-]+)+\.py(?::\d+)?", "...py", text)

@@ -1,7 +1,7 @@
 """What compilation did: graphs handed over, recompiles and their reasons, graph breaks, seconds, lowered graphs.
 
-Private torch is touched at few points, each with a fallback or an error that names the release; `recording` puts
-everything back when it ends.
+Private torch is used in few places, each with a fallback or an error that names the release; `recording` restores
+everything when it ends.
 """
 
 from __future__ import annotations

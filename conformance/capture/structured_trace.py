@@ -17,7 +17,7 @@ from conformance.capture.guard_counts import count_guards
 from conformance.capture.recompile_reasons import canonical_break, canonical_recompile
 
 _TRACE = logging.getLogger("torch.__trace")
-#: The records that are listened to: one of its own name, and artifacts.
+#: The records that are read: one of its own name, and artifacts.
 GUARDS, RECOMPILE, BREAK = "dynamo_cpp_guards_str", "recompile_reasons", "dynamo_graph_break_reason"
 ARTIFACTS = (RECOMPILE, BREAK)
 
@@ -66,8 +66,8 @@ def _reasons(payload: str) -> list[str]:
 def trace_listener(recompiles: list[str], graph_breaks: list[str], guards: list[Counter[str]]) -> Iterator[None]:
     """Append the canonical reason of each recompile and graph break inside, and count the guards of each compilation.
 
-    The handler is there for the records that are listened to only: one that is always there has torch write every
-    graph and every kernel out, which took 8% of the seconds of a case. Logger and function are put back afterwards.
+    The handler is installed only while the records of interest are written: as long as there is one, torch writes out
+    every graph and kernel, which took 8% of the time of a case. Logger and function are put back afterwards.
     """
     handler = _TraceHandler(recompiles, graph_breaks, guards)
     traced: Callable[..., None] = vars(torch._logging)["trace_structured"]

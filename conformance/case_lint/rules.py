@@ -79,11 +79,20 @@ def proof_of_compilation(file: CaseFile) -> Iterator[tuple[int, str]]:
 
 
 def inline_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
-    """A hand-written case shows inline what the stack made of the program."""
+    """A hand-written case shows inline what the stack made of the program, or counts exactly what it compiled."""
     if file.area in HAND_WRITTEN:
         for test in file.tests:
-            if not calls(test, "expect"):
-                yield test.lineno, f'{test.name} has no inline expectation: add one .expect("""...""")'
+            counted = {keyword.arg for call in calls(test, "assert_compiled") for keyword in call.keywords}
+            if not calls(test, "expect") and not counted >= {"graphs", "recompiles"}:
+                yield (
+                    test.lineno,
+                    f'{test.name} has neither .expect("""...""") nor assert_compiled(graphs=, recompiles=)',
+                )
+
+
+def _triple_quoted(file: CaseFile, literal: ast.expr | None) -> bool:
+    segment = (ast.get_source_segment(file.source, literal) or "") if isinstance(literal, ast.Constant) else ""
+    return TRIPLE_QUOTED.match(segment) is not None and len(TRIPLE_QUOTED.findall(segment)) == 2
 
 
 def bare_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
@@ -97,27 +106,20 @@ def bare_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
         literal = call.args[0] if len(call.args) == 1 else None
         if isinstance(literal, ast.Name) and literal.id in parameters:
             continue  # its row of the table holds the literal
-        segment = (ast.get_source_segment(file.source, literal) or "") if isinstance(literal, ast.Constant) else ""
-        if not TRIPLE_QUOTED.match(segment) or len(TRIPLE_QUOTED.findall(segment)) != 2:
+        if not _triple_quoted(file, literal):
             yield call.lineno, "give .expect(...) exactly one triple-quoted literal"
         if any(not isinstance(keyword.value, ast.Constant) for keyword in call.keywords):
             yield call.lineno, "write since= and until= as literals"
 
 
 def row_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
-    """Accepting rewrites the first triple-quoted literal on the line of `expected(...)` or the next, and no other."""
-    lines = file.source.splitlines()
+    """Accepting rewrites the one triple-quoted literal of the one `expected(...)` that begins in a line."""
+    lines: set[int] = set()
     for call in ast.walk(file.tree):
         if isinstance(call, ast.Call) and dotted(call.func) == "expected":
-            literal = call.args[0] if len(call.args) == 1 else None
-            if (
-                not isinstance(literal, ast.Constant)
-                or literal.end_lineno != literal.lineno
-                or literal.lineno - call.lineno not in (0, 1)
-                or not TRIPLE_QUOTED.match(ast.get_source_segment(file.source, literal) or "")
-                or len(TRIPLE_QUOTED.findall(lines[literal.lineno - 1])) != 2
-            ):
-                yield call.lineno, "give expected(...) exactly one triple-quoted literal, on a line of its own row"
+            if call.lineno in lines or len(call.args) != 1 or not _triple_quoted(file, call.args[0]):
+                yield call.lineno, "give each expected(...) a line of its own and exactly one triple-quoted literal"
+            lines.add(call.lineno)
 
 
 def public_imports(file: CaseFile) -> Iterator[tuple[int, str]]:
@@ -133,7 +135,7 @@ def public_imports(file: CaseFile) -> Iterator[tuple[int, str]]:
 
 
 def private_torch(file: CaseFile) -> Iterator[tuple[int, str]]:
-    """What a case needs of private torch belongs in the library, where it has one place to be mended."""
+    """What a case needs of private torch belongs in the library, so that an upgrade is fixed in one place."""
     used = {(line, ".".join(module.split(".")[:2])) for line, module in imported_modules(file.tree)}
     used |= {(node.lineno, dotted(node)) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute)}
     for line, name in sorted(used):

@@ -102,6 +102,8 @@ def mutants(
     if as_json:
         print(json.dumps(verdicts.to_json(), indent=2))
     else:
-        rows = [(one.name, one.breaks, verdicts.killed_by.get(one.name, [])) for one in verdicts.mutants]
-        print(kill_matrix(rows, verdicts.unclean, verdicts.idle, [] if mutant else without_mutant(areas)))
+        charges = [(one.name, clause) for one in verdicts.mutants for clause in one.breaks]
+        rows = [(*charge, verdicts.killed_by.get(charge, [])) for charge in charges]
+        unbroken = [] if mutant else without_mutant(areas)
+        print(kill_matrix(rows, verdicts.rates(), verdicts.unclean, verdicts.idle, unbroken))
     raise typer.Exit(1 if verdicts.survivors or verdicts.unclean else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +51,7 @@ def cases_by_clause(root: Path) -> dict[str, list[str]]:
 def clause_records(root: Path) -> list[dict[str, Any]]:
     """Every clause with its cases, as `clauses --json` prints it."""
     proved = cases_by_clause(root)
-    return [
-        {
-            "id": one.id,
-            "level": one.level,
-            "sentence": one.sentence,
-            "source": one.source,
-            "area": one.area,
-            "rows": list(one.rows),
-            "cases": proved.get(one.id, []),
-        }
-        for one in clauses().values()
-    ]
+    return [{**asdict(one), "rows": list(one.rows), "cases": proved.get(one.id, [])} for one in clauses().values()]
 
 
 def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
@@ -83,12 +73,8 @@ def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
 
 def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in tree.body:
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        for decorator in node.decorator_list:
-            if not (isinstance(decorator, ast.Call) and decorator.args):
-                continue
-            called, first = decorator.func, decorator.args[0]
-            name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-            if name == "clause" and isinstance(first, ast.Constant) and isinstance(first.value, str):
-                yield node.name, first.value
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                match decorator:
+                    case ast.Call(ast.Name("clause") | ast.Attribute(attr="clause"), [ast.Constant(str(one)), *_]):
+                        yield node.name, one

@@ -31,7 +31,7 @@ def clause(id: str) -> Callable[[Case], Case]:
 
 
 def needs(*capabilities: str) -> Callable[[Case], Case]:
-    """Say what a stack must declare for a case to apply to it."""
+    """Name the capabilities without which a case does not apply to a stack."""
     for capability in capabilities:
         if capability not in CAPABILITIES:
             raise UnknownCapability(f"unknown capability {capability!r}; {nearest(capability, CAPABILITIES)}")

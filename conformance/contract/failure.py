@@ -1,4 +1,4 @@
-"""How a promise is told to be broken: what differs, and the failure of a case. Knows nothing of torch."""
+"""The failure of a case: which promise is broken, and what differs. Does not import torch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Discrepancy:
 class CaseFailure(AssertionError):
     """A broken promise: the phase of the run it shows in, and what differs.
 
-    ``exception`` is the type of what the stack raised, where that is the failure; ``run`` the run it was seen in.
+    ``exception`` is the type of what the stack raised, where that
+    is the failure; ``run`` is the run in which it was seen.
     """
 
     def __init__(

@@ -85,7 +85,7 @@ def _named(*groups: tuple[str, list[str]]) -> list[str]:
 
 
 def nearest(name: str, known: Iterable[str], limit: int = 6) -> str:
-    """What exists instead of an unknown name: the close ones, or else all."""
+    """The names that exist: those close to an unknown name, or else all."""
     known = list(known)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if close:

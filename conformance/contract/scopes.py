@@ -1,4 +1,4 @@
-"""How much of the suite a run takes on."""
+"""How much of the suite a run covers."""
 
 from __future__ import annotations
 

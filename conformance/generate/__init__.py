@@ -3,7 +3,7 @@
 A sketch (`sketch.py`) is a few small numbers; `source` turns it into the text of a file that ``conformance check``
 could read, by trying each statement (`statements.py`) on real tensors and leaving out what does not fit. Every sketch
 is therefore a program that runs, and one with fewer and smaller numbers is a shorter program, which is all that
-shrinking needs. `trials.py` runs one on a stack and says how it differs; `campaign.py` is ``conformance explore``.
+shrinking needs. `one_program.py` runs one on a stack and says how it differs; `campaign.py` is ``conformance explore``.
 """
 
 from __future__ import annotations

@@ -23,14 +23,14 @@ from conformance.stacks import resolve
 from conformance.suite.plan import Target
 from conformance.suite.results_folder import ResultFolder
 
-#: Seconds that one program may take before its worker is taken for hung.
+#: Seconds after which a worker that still runs one program counts as hung.
 HANG = 120.0
 FOREVER = 10**9
 
 
 @dataclass
 class _Process:
-    """A worker and what it has told so far."""
+    """A worker and what it has reported so far."""
 
     process: subprocess.Popen[str]
     current: Path
@@ -222,7 +222,7 @@ class Campaign:
 
 
 def _listen(one: _Process, events: Any) -> None:
-    """Pass on what a worker tells, and that it has ended."""
+    """Pass on the lines of a worker, and that it has ended."""
     assert one.process.stdout is not None
     for line in one.process.stdout:
         events.put((one, json.loads(line)))

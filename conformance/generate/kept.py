@@ -38,7 +38,7 @@ def kept(name: str) -> tuple[Program, Any]:
 
 
 def choose(drawn: int, seed: int) -> list[str]:
-    """The texts of programs that together hold most of what there is."""
+    """The texts of programs that together hold most statements."""
     import hypothesis
 
     texts: list[str] = []

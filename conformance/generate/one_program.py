@@ -1,4 +1,4 @@
-"""One generated program on one stack: how it differs from eager, and the signature by which that is known again."""
+"""Runs one generated program on one stack: how it differs from eager, and the signature of the difference."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GRAVEST_FIRST = {
 
 @dataclass(frozen=True)
 class Trial:
-    """What one program showed: nothing, or discrepancies with their signature."""
+    """The discrepancies of one program and their signature; none of either where it agrees with eager."""
 
     eager_ran: bool
     signature: str = ""
@@ -75,7 +75,7 @@ def assert_as_eager(stack: BoundStack, sketch: Sketch) -> None:
 
 
 def signature(run: Run) -> str:
-    """What makes two findings the same: the gravest of what differs and when, or what was raised."""
+    """The text that is equal for two findings of one cause: the gravest observable and its call, or the exception."""
     found = run.comparison.discrepancies
     raised = run.compiled.raised
     if [one.name for one in found] != ["exception"]:
@@ -91,7 +91,7 @@ def signature(run: Run) -> str:
 
 
 def _told(name: str) -> tuple[int, str]:
-    """How grave one thing that differs is, and in which words it is told: "values of outputs"."""
+    """How grave a discrepancy is (0 is gravest), and its wording in the signature: "values of outputs"."""
     place, *path = re.sub(r"\[[^\]]*\]", "", name).removeprefix("calls.").split(".")
     observable = "grad" if "grad" in path else path[-1] if path else place
     for rank, (kind, observables) in enumerate(GRAVEST_FIRST.items()):
@@ -101,7 +101,7 @@ def _told(name: str) -> tuple[int, str]:
 
 
 def _when(run: Run) -> str:
-    """Nothing for the first call; a later one may have been served by what was compiled for an earlier one."""
+    """'' for the first call; whether a later call ran what was compiled for an earlier one."""
     calls = [re.match(r"calls\[(\d+)\]", found.name) for found in run.comparison.discrepancies]
     if not all(call is not None and int(call[1]) > 0 for call in calls):
         return ""

@@ -41,7 +41,7 @@ class OneCall:
 
 @dataclass(frozen=True)
 class Statement:
-    """A row of the table of statements, two operands counted from the latest value back, and a region."""
+    """A row of the table of statements, two operands counted back from the latest value, and a region."""
 
     form: int
     x: int
@@ -51,7 +51,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Sketch:
-    """Everything that is drawn; `source` says what it means."""
+    """Everything that Hypothesis draws for one program; `source` turns it into text."""
 
     inputs: tuple[Input, ...]
     calls: tuple[OneCall, ...]
@@ -62,7 +62,7 @@ class Sketch:
     inference: int
 
     def __repr__(self) -> str:
-        """The program itself, since that is what a person wants to see of a falsifying example."""
+        """The program's text, which Hypothesis prints as the falsifying example."""
         return "\n" + source(self)
 
 

@@ -6,7 +6,7 @@ operands is left out of the program, so no table says what fits what.
 
 from __future__ import annotations
 
-#: Fresh results: arithmetic, reductions, products, indexing, copies.
+#: Fresh results: arithmetic, reductions, matmuls, indexing, copies.
 PURE = (
     "{new} = {x} + 1",
     "{new} = {x} + {y}",

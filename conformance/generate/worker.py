@@ -1,7 +1,7 @@
-"""One worker of a campaign: draws programs, shrinks what differs, and tells its parent in lines of JSON.
+"""One worker of a campaign: draws programs, shrinks those that differ, and reports to its parent in lines of JSON.
 
-It runs in a process of its own, because the stack may crash or hang. The program that is being tried lies in a file,
-so that the parent knows it even then.
+It runs in a process of its own, because the stack may crash or hang. The program being tried is kept in a file, so that
+the parent can read it even then.
 """
 
 from __future__ import annotations

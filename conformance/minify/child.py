@@ -1,4 +1,4 @@
-"""Inside a forked child: become the process that a person would have started, run the script, say how it failed."""
+"""Inside a forked child: take on the process state of a fresh interpreter, run the script, print how it failed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ FIRST_COMPILE = (
 
 
 def import_torch() -> None:
-    """Import what the scripts import, so that a forked child has it."""
+    """Import what the scripts import, so that forked children inherit it."""
     for module in MODULES:
         importlib.import_module(module)
     for module in FIRST_COMPILE:
@@ -70,7 +70,7 @@ def import_torch() -> None:
 
 
 def prepare_inductor() -> None:
-    """Do once what inductor does first in every process: hash torch's sources, build its tables of patterns.
+    """Do once what inductor does first in every process: hash torch's sources, build its pattern tables.
 
     With a GPU the tables need it, so each child builds them.
     """
@@ -127,7 +127,7 @@ def become(order: dict[str, Any], fds: list[int], python: str) -> None:
 
 
 def start_afresh(interpreter: str, argv: list[str]) -> NoReturn:
-    """Replace this process by an interpreter that has nothing imported and does the same."""
+    """Replace this process by a fresh interpreter that carries out the same order."""
     source = str(Path(__file__).resolve().parents[2])
     lines = [
         "import sys",

@@ -1,4 +1,4 @@
-"""The near end of the fork server: one per process, started when first used, ended with the process."""
+"""The client of the fork server: one server per process, started on first use, ended with the process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-# What somebody is debugging just now must not reach the steps.
+# Debugging variables of the caller must not reach the steps.
 DROPPED = ("TORCHDYNAMO_", "TORCH_LOGS", "TORCH_TRACE", "TORCH_COMPILE_DEBUG", "DUMP_AOTI_MINIFIER", "PYTEST_")
 
 
@@ -84,7 +84,7 @@ class ForkServer:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """A folder that is removed afterwards, by the server if not here."""
+        """A folder that is removed afterwards, by the server if this process is killed."""
         path = Path(tempfile.mkdtemp(dir=self.root))
         try:
             yield path

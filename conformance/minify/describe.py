@@ -33,13 +33,13 @@ def describe(script: str) -> dict[str, str]:
 
 
 def text_of(graph: Any) -> str:
-    """The canonical text without devices: where things are shows in that the script runs, one text holds everywhere."""
+    """The canonical text without devices, so that one literal holds on CPU and GPU."""
     text = re.sub(r"(?<=[\])]) (cpu|cuda:\d+)\b", "", Graph.of(graph).text)
     return re.sub(r"\b(cpu|cuda:\d+)\b", "device", re.sub(r", device=(cpu|cuda:\d+)\b", "", text))
 
 
 def read_inputs(load_args: Any, text: str) -> list[Any]:
-    """The inputs, from where the script says that they are."""
+    """The inputs, read from the files that the script names."""
     from torch._dynamo.debug_utils import InputReader
 
     saved = re.search(r"save_dir='([^']*)'", text)
@@ -57,7 +57,7 @@ def trace(module: torch.nn.Module) -> fx.GraphModule:
 
 
 class _Factories(TorchFunctionMode):
-    """Records the calls that symbolic tracing does not see, for they have no traced value among their arguments."""
+    """Records the calls that symbolic tracing misses because none of their arguments is traced."""
 
     def __init__(self, tracer: fx.Tracer) -> None:
         self.tracer = tracer
@@ -73,7 +73,7 @@ class _Values(fx.Interpreter):
     """Runs a graph and leaves every node's value where the canonical text reads its type."""
 
     def run_node(self, n: fx.Node) -> Any:
-        """Run one node and keep what it gave; a view of it, for later nodes may change its metadata."""
+        """Run one node and keep its value, as a view, since later nodes may change its metadata."""
         value = super().run_node(n)
         n.meta["val"] = value.detach() if isinstance(value, torch.Tensor) else value
         return value

@@ -29,7 +29,7 @@ class InjectedCompileError(Exception):
 
 
 class InjectedRuntimeError(Exception):
-    """What a program raises that was compiled by a backend with a runtime error."""
+    """What a program raises when its backend injects a runtime error."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class FaultyBackend:
 
     @staticmethod
     def around(backend: str, fault: Fault, imports: Sequence[str] = ()) -> FaultyBackend:
-        """Name the wrapper so that a person who reads the scripts sees what it is."""
+        """Name the wrapper after the fault, which the generated scripts show."""
         own = backend.replace(":", "_").replace(".", "_")
         return FaultyBackend(f"{own}_with_{fault.operator}_{fault.kind}", fault, backend, tuple(imports))
 
@@ -85,8 +85,6 @@ class FaultyBackend:
             return compile(graph_module, example_inputs)
         if self.fault.kind == "compile_error":
             raise InjectedCompileError(f"{self.fault.operator} does not compile")
-        if self.fault.kind == "runtime_error":
-            return _raise_when_called(self.fault.operator)
         if self.fault.kind == "accuracy":
             for node in at_fault:
                 with graph_module.graph.inserting_after(node):
@@ -95,7 +93,7 @@ class FaultyBackend:
                 wrong.meta.update(node.meta)
             graph_module.recompile()
             return compile(graph_module, example_inputs)
-        return _end_process(self.fault.kind)
+        return _failing(self.fault)
 
     def own(self) -> Callable[..., Any]:
         """The stack's own backend: a name that torch knows, or ``module:callable``."""
@@ -115,7 +113,7 @@ def dumps(backend: FaultyBackend | None, patches: Sequence[str] = ()) -> str:
 
 
 def install(text: str) -> None:
-    """Make the faults of this run, in a child, before its script is run."""
+    """Install the faults of this run in a child, before its script runs."""
     entry: Mapping[str, Any] = json.loads(text)
     if (backend := entry["backend"]) is not None:
         fault, imports = Fault(**backend["fault"]), tuple(backend["imports"])
@@ -155,19 +153,14 @@ def _plus_one(value: Any) -> Any:
     return value + 1
 
 
-def _raise_when_called(operator: str) -> Callable[..., Any]:
-    def compiled(*arguments: Any) -> Any:
-        raise InjectedRuntimeError(f"{operator} does not run")
-
-    return compiled
-
-
-def _end_process(kind: str) -> Callable[..., Any]:
-    """A compiled program that takes its process down, or keeps it for ever."""
+def _failing(fault: Fault) -> Callable[..., Any]:
+    """A compiled program that raises, crashes its process, or does not return."""
 
     def compiled(*arguments: Any) -> Any:
-        if kind == "hang":
+        if fault.kind == "runtime_error":
+            raise InjectedRuntimeError(f"{fault.operator} does not run")
+        if fault.kind == "hang":
             time.sleep(3600)
-        os.kill(os.getpid(), signal.SIGSEGV if kind == "segfault" else signal.SIGABRT)
+        os.kill(os.getpid(), signal.SIGSEGV if fault.kind == "segfault" else signal.SIGABRT)
 
     return compiled

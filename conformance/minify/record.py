@@ -1,4 +1,4 @@
-"""The record of one run of the minifier: what each step did, and whether that is what a stack owes its user."""
+"""The record of one run of the minifier: what each step did, and the assertions on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Reason:
 
 
 def _bare(message: str) -> str:
-    """The first lines of a message without what differs from run to run: paths, generated files, addresses, numbers."""
+    """The first lines of a message, without the paths, files, addresses and numbers that differ from run to run."""
     text = "\n".join(message.strip().splitlines()[:4])
     text = re.sub(r"\b\w+\.(py|cpp|h|so)\b", "FILE", re.sub(r"[^\s'\"(]*/[^\s'\",:)]*", "PATH", text))
     return re.sub(r"0x[0-9a-f]+|\d+", "N", text)
@@ -85,7 +85,7 @@ class Step:
 
 
 class MinifierFailure(CaseFailure):
-    """A step of the minifier did not do what it must: the discrepancy says what, whatever a script raised."""
+    """A step of the minifier failed its purpose: the discrepancy says how, whatever exception the script raised."""
 
     def __init__(self, step: str, observable: str, expected: str, actual: str, output: str = "") -> None:
         tail = output.strip()[-LONGEST_OUTPUT:]
@@ -109,15 +109,10 @@ class MinifierRun:
     def step(self, name: str) -> Step:
         """A step that was reached."""
         if name not in self.steps:
-            missing = "minifier_launcher.py" if name == "launcher" else "repro.py"
-            before = self.steps[STEPS[STEPS.index(name) - 1]] if STEPS.index(name) <= len(self.steps) else None
-            raise MinifierFailure(
-                before.name if before else "program",
-                "side_effect",
-                f"the {before.name if before else 'program'} step to write {missing}",
-                f"nothing ({_ending(before) if before else 'not reached'})",
-                before.output if before else "",
-            )
+            last = self.steps[max(self.steps, key=STEPS.index)]
+            missing = "minifier_launcher.py" if last.name == "program" else "repro.py"
+            expected = f"the {last.name} step to write {missing}"
+            raise MinifierFailure(last.name, "side_effect", expected, f"nothing ({_ending(last)})", last.output)
         return self.steps[name]
 
     @property
@@ -148,9 +143,7 @@ class MinifierRun:
     def assert_minified(self) -> None:
         """The program failed, the launcher made its graph smaller, and the repro fails for the same reason."""
         program = self._failed("program")
-        launcher = self.step("launcher")
-        if launcher.crashed or launcher.status != 0:
-            raise MinifierFailure("launcher", "exception", "to pass", _ending(launcher), launcher.output)
+        launcher = self._passed("launcher")
         self.step("repro")
         before, after = (operations(self.scripts[name]) for name in ("launcher", "repro"))
         if after > before or (after == before and before > 1):
@@ -162,12 +155,16 @@ class MinifierRun:
 
     def assert_no_repro(self) -> None:
         """The program passed and nothing was dumped."""
-        program = self.step("program")
-        if program.crashed or program.status != 0:
-            raise MinifierFailure("program", "exception", "to pass", _ending(program), program.output)
+        program = self._passed("program")
         if "launcher" in self.steps or program.files:
             written = ", ".join(program.files) or "minifier_launcher.py"
             raise MinifierFailure("program", "side_effect", "nothing dumped", written, program.output)
+
+    def _passed(self, name: str) -> Step:
+        step = self.step(name)
+        if step.crashed or step.status != 0:
+            raise MinifierFailure(name, "exception", "to pass", _ending(step), step.output)
+        return step
 
     def _failed(self, name: str) -> Step:
         """A step whose script has to fail, and to fail by an exception."""

@@ -1,7 +1,7 @@
 """The fork server: one process with torch imported, from which every step is forked as a process of its own.
 
-It ends when its standard input is closed, so also when the process that started it is killed; with it end all
-children, and its folder is removed.
+It ends when its standard input is closed, also because its parent was killed; it then ends all its
+children and removes its folder.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ sys.exit(ended["status"] if ended["status"] >= 0 else 128 - ended["status"])
 
 @dataclass
 class Running:
-    """A child that lives as long as the connection that asked for it, and no longer than its time limit."""
+    """A child, which ends with the connection that asked for it or at its time limit."""
 
     pid: int
     connection: socket.socket
@@ -59,7 +59,7 @@ class Running:
 
 
 def root_folder() -> Path:
-    """A new folder for the server's own, in the temporary folder where its path leaves room for a socket's name."""
+    """A new folder of the server, below the temporary folder unless that path is too long for a socket's address."""
     deep = len(os.fsencode(tempfile.gettempdir())) + len("/conformance-minify-12345678/socket") > LONGEST_ADDRESS
     return Path(tempfile.mkdtemp(prefix="conformance-minify-", dir="/tmp" if deep else None))
 
@@ -204,7 +204,7 @@ class Server:
 
 
 def complain(text: str) -> None:
-    """Say what is wrong to the process that started the server."""
+    """Report a fault to the process that started the server."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 

@@ -25,7 +25,7 @@ QUICK_FLAGS = {
 
 
 class MinifiableStack(Protocol):
-    """What the minifier has to know of a stack."""
+    """What the minifier needs of a stack."""
 
     @property
     def backend(self) -> str:

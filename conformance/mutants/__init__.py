@@ -1,6 +1,6 @@
 """Stacks made wrong on purpose, one defect each, to prove that a case can fail.
 
-A mutant is a stack with exactly one defect, and names the clause that the defect breaks. Where the defect sits decides
+A mutant is a stack with exactly one defect, and names the clauses that the defect breaks. Where the defect sits decides
 how it is written (`conformance.mutants.base`):
 
 - `around`: a function of the compiled callable returns what is called instead (a write-back undone, an output cloned);
@@ -11,7 +11,9 @@ how it is written (`conformance.mutants.base`):
 
 The docstring is the defect in one sentence. Each package is a layer at which real bugs live. One mutant is a stack like
 any other: ``conformance run --stack conformance.mutants.around_call.arguments_and_outputs:outputs_cloned``.
-``conformance mutants`` runs each on the cases of its clause, and on the rest of the area where those miss it.
+``conformance mutants`` runs each on the cases of its clauses, and on the rest of a clause's area where those miss it: a
+mutant is killed when it is killed for every clause. Mutants that are wrong for every program, in
+`around_call/any_output.py`, prove little and are counted apart.
 """
 
 from __future__ import annotations

@@ -21,18 +21,24 @@ Defect = Callable[..., Any]
 
 @dataclass(frozen=True)
 class MutantStack(Stack):
-    """A stack with one defect; ``breaks`` is the clause and ``defect`` the sentence. Its base is named ``base``."""
+    """A stack with one defect; ``breaks`` are the clauses and ``defect`` the sentence. Its base is named ``base``."""
 
     base: str = ""
-    breaks: str = ""
+    breaks: tuple[str, ...] = ()
     defect: str = ""
     around: Callable[[Compiled], Compiled] | None = None
     patch: Callable[[], Any] | None = None
     in_steps: Callable[[], None] | None = None
 
     @property
-    def area(self) -> str:
-        return clauses()[self.breaks].area
+    def areas(self) -> set[str]:
+        """The areas of the clauses that it breaks."""
+        return {clauses()[clause].area for clause in self.breaks}
+
+    @property
+    def plain(self) -> bool:
+        """Whether every program shows the defect, in whatever it returns: such mutants have a module of their own."""
+        return self.spec.partition(":")[0].endswith(".any_output")
 
     @property
     def ladder(self) -> tuple[str, ...]:
@@ -65,19 +71,19 @@ class MutantStack(Stack):
                     yield
 
 
-def around(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[Compiled], Compiled]], MutantStack]:
+def around(*breaks: str, base: str = "aot_eager") -> Callable[[Callable[[Compiled], Compiled]], MutantStack]:
     """A mutant from a function of the compiled callable that returns what is called instead."""
     return lambda defect: _mutant(defect, breaks, base, around=defect)
 
 
 def patching(
-    breaks: str, *, base: str = "aot_eager", config: Mapping[str, Any] | None = None
+    *breaks: str, base: str = "aot_eager", config: Mapping[str, Any] | None = None
 ) -> Callable[[Callable[[], Iterator[None]]], MutantStack]:
     """A mutant from a generator that patches torch, yields, and puts back what it patched."""
     return lambda defect: _mutant(defect, breaks, base, patch=contextmanager(defect), config=config)
 
 
-def editing(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[fx.GraphModule], None]], MutantStack]:
+def editing(*breaks: str, base: str = "aot_eager") -> Callable[[Callable[[fx.GraphModule], None]], MutantStack]:
     """A mutant from a function that changes the Dynamo graph before the backend of the base compiles it."""
 
     def mutant(defect: Callable[[fx.GraphModule], None]) -> MutantStack:
@@ -99,7 +105,7 @@ def editing(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[fx.G
     return mutant
 
 
-def in_steps(breaks: str, *, base: str = "aot_eager") -> Callable[[Callable[[], None]], MutantStack]:
+def in_steps(*breaks: str, base: str = "aot_eager") -> Callable[[Callable[[], None]], MutantStack]:
     """A mutant from a function that patches torch in each process of the minifier, where nothing is put back."""
     return lambda defect: _mutant(defect, breaks, base, in_steps=defect)
 
@@ -114,9 +120,10 @@ def replacing(owner: Any, name: str) -> Callable[[Callable[..., Any]], None]:
     return put
 
 
-def _mutant(defect: Defect, breaks: str, base: str, **more: Any) -> MutantStack:
-    if breaks not in clauses():
-        raise UnknownClause(f"{defect.__name__} breaks the unknown clause {breaks!r}; {nearest(breaks, clauses())}")
+def _mutant(defect: Defect, breaks: tuple[str, ...], base: str, **more: Any) -> MutantStack:
+    for clause in breaks:
+        if clause not in clauses():
+            raise UnknownClause(f"{defect.__name__} breaks the unknown clause {clause!r}; {nearest(clause, clauses())}")
     stack = resolve(base)
     sentence = inspect.getdoc(defect)
     if not sentence:

@@ -1,11 +1,12 @@
 """A pytest plugin of a trial: only the planned pairs of mutant and case run, and none that has become needless.
 
 Loaded with ``-p`` in the controlling process and in every worker; what they share is a folder with one small file for
-each mutant that is killed and each case that has killed.
+each clause of a mutant that is killed for it, and for each case that has killed.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -20,9 +21,16 @@ from conformance.suite.controller import PROPERTY
 FOLDER = "CONFORMANCE_TRIAL"
 
 
-def mark(kind: str, name: str) -> Path:
-    """The file that says that a mutant is killed, or that a case kills."""
-    return Path(os.environ[FOLDER]) / f"{kind}-{hashlib.sha256(name.encode()).hexdigest()[:24]}"
+def mark(kind: str, *names: str) -> Path:
+    """The file that says that a mutant is killed for a clause, or that a case kills."""
+    return Path(os.environ[FOLDER]) / f"{kind}-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:24]}"
+
+
+@functools.cache
+def planned(folder: str) -> dict[tuple[str, str], list[str]]:
+    """The pairs of mutant and case that are to run, with the clauses that the case may kill the mutant for."""
+    plan = json.loads((Path(folder) / "plan.json").read_text(encoding="utf-8"))
+    return {(mutant, case): broken for mutant, case, broken in plan}
 
 
 def function_of(case: str) -> str:
@@ -31,11 +39,11 @@ def function_of(case: str) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    planned = {(mutant, case) for mutant, case in json.loads((Path(os.environ[FOLDER]) / "plan.json").read_text())}
+    plan = planned(os.environ[FOLDER])
     kept = [
         item
         for item in items
-        if hasattr(item, "conformance_case_id") and (item.conformance_target.stack, item.conformance_case_id) in planned
+        if hasattr(item, "conformance_case_id") and (item.conformance_target.stack, item.conformance_case_id) in plan
     ]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
@@ -43,8 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: Any) -> None:
-    killed = mark("mutant", item.conformance_target.stack).exists()
-    if killed and mark("case", function_of(item.conformance_case_id)).exists():
+    mutant, case = item.conformance_target.stack, item.conformance_case_id
+    broken = planned(os.environ[FOLDER])[mutant, case]
+    if mark("case", function_of(case)).exists() and all(mark("mutant", mutant, clause).exists() for clause in broken):
         item.conformance_not_run = ("not_applicable", "the mutant is killed, and the case has killed")
         pytest.skip(item.conformance_not_run[1])
 
@@ -56,6 +65,7 @@ def pytest_runtest_logreport(report: Any) -> Generator[None, Any, Any]:
         if name == PROPERTY:
             found = json.loads(value)["result"]
             if found["outcome"] == "fail":
-                mark("mutant", found["stack"]).touch()
+                for clause in planned(os.environ[FOLDER])[found["stack"], found["case"]]:
+                    mark("mutant", found["stack"], clause).touch()
                 mark("case", function_of(found["case"])).touch()
     return (yield)

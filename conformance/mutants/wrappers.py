@@ -100,30 +100,3 @@ def put_back(tensors: list[torch.Tensor]) -> Iterator[None]:
     for tensor, value in zip(tensors, before, strict=True):
         if tensor.shape == value.shape:
             tensor.data.copy_(value)
-
-
-def with_buffers_put_back(compiled: Compiled) -> Compiled:
-    """A call of a module whose buffers hold after it what they held before it."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        buffers = list(getattr(compiled, "buffers", list)())
-        before = [buffer.clone() for buffer in buffers]
-        try:
-            return compiled(*args, **kwargs)
-        finally:
-            for buffer, value in zip(buffers, before, strict=True):
-                buffer.data.copy_(value)
-
-    return called
-
-
-def twice(compiled: Compiled) -> Compiled:
-    """Two calls, of which the second result is returned."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        compiled(*args, **kwargs)
-        return compiled(*args, **kwargs)
-
-    return called

@@ -1,4 +1,4 @@
-"""Two observations to discrepancies: what is compared exactly, what by value, and what follows from what."""
+"""From two observations to discrepancies: which facts are compared exactly, which by value, which are implied."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _phase(
 
 
 def _says_itself(place: Place, eager: dict[Place, Any], stack: dict[Place, Any]) -> bool:
-    """Whether a fact that only one side has is worth a line: most follow from a structure, a shape or a history."""
+    """Whether a fact that only one side has is reported: most follow from a structure, a shape or a history."""
     where, observable = place
     if observable == "grad":
         return all(eager.get((where, cause)) == stack.get((where, cause)) for cause in ("requires_grad", "is_leaf"))

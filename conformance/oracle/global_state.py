@@ -38,7 +38,7 @@ def generator_states(device: str) -> dict[str, Any]:
 
 @contextmanager
 def defined_memory() -> Iterator[None]:
-    """Memory that is allocated and not written (``torch.empty``, gaps between strides) is the same on every side."""
+    """Fill memory that is allocated and not written (``torch.empty``, gaps between strides) alike on every side."""
     before = torch.get_deterministic_debug_mode()
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
@@ -49,7 +49,7 @@ def defined_memory() -> Iterator[None]:
 
 @contextmanager
 def global_state_restored() -> Iterator[None]:
-    """Whatever a side leaves behind (grad mode, default dtype, ...) ends with the side."""
+    """Restore what a side leaves changed (grad mode, default dtype, ...)."""
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     deterministic, precision = torch.get_deterministic_debug_mode(), torch.get_float32_matmul_precision()
     autocast = {kind: (torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)) for kind in ("cpu", "cuda")}

@@ -1,4 +1,4 @@
-"""What one side showed: facts by place and phase, and the exception that ended it."""
+"""The observation of one side: facts by place and phase, and the exception that ended it."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _refill(original: Any, saved: Any) -> None:
 
 
 def _tensor_undo(tensor: torch.Tensor) -> Callable[[], None]:
-    """Puts back what the tensor holds, where it lies, and its gradient; version counters stay out of it."""
+    """Restores the tensor's values, memory and gradient, but not its version counter."""
     if tensor.layout is not torch.strided or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         return lambda: None
     storage, requires_grad = tensor.untyped_storage(), tensor.requires_grad

@@ -17,7 +17,7 @@ def as_tuple(value: Any) -> Any:
 
 
 def read(property_of: Callable[[], Any]) -> Any:
-    """What a property is, or that it cannot be read: in eager too, some raise."""
+    """The value of a property, or `Unreadable` where reading it raises, as some do in eager too."""
     try:
         return property_of()
     except Exception as error:
@@ -34,7 +34,7 @@ def version_of(tensor: torch.Tensor) -> Any:
 
 
 def identical(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Bit for bit, but for the payload of NaN."""
+    """Whether two tensors are equal bit for bit, any NaN being equal to any other."""
     if first.shape != second.shape or first.dtype != second.dtype:
         return False
     return torch.equal(first, second) or bool(((first == second) | (first.isnan() & second.isnan())).all())

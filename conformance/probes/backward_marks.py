@@ -1,4 +1,4 @@
-"""A backward run with the hooks by which AOTAutograd marks, while it traces, what a backward function computes."""
+"""Runs a backward under the hooks with which AOTAutograd, while tracing, marks the nodes of each backward function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exporter makes of a program: a graph that a stack is handed as any other program."""
+"""Exports a program and hands the exported graph to the stack as its program."""
 
 from __future__ import annotations
 

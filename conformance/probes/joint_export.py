@@ -1,4 +1,4 @@
-"""A backend behind the simple export of AOTAutograd: it is handed what the export makes of Dynamo's graph."""
+"""A backend behind AOTAutograd's `aot_export_joint_simple`: it compiles what that export makes of Dynamo's graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A captured graph compiled as two: what a backend does that cuts graphs and hands on the pieces."""
+"""Compiles a captured graph in two pieces, as a backend that partitions graphs does."""
 
 from __future__ import annotations
 

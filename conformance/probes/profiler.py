@@ -1,4 +1,4 @@
-"""What the profiler saw of autograd: the sequence numbers of backward functions."""
+"""The sequence numbers of backward functions in the profile of torch's profiler."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Profiler(Probe):
 def profiled(lines: list[str]) -> Iterator[None]:
     """Profile what runs inside, and add a line for each sequence number that a backward function had.
 
-    The numbers count from 0, without gaps: where a thread starts to count says nothing, nor what eager computed.
+    The numbers are renumbered from 0 without gaps, since a thread's first number depends on what ran before.
     """
     with profile(activities=[ProfilerActivity.CPU]) as profiler:
         yield

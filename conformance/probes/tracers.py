@@ -1,4 +1,4 @@
-"""A program traced without being run: on fake tensors, by `make_fx`, or by a stack as one graph."""
+"""Traces a program without running it: on fake tensors, by `make_fx`, or by a stack as one graph."""
 
 from __future__ import annotations
 

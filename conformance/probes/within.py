@@ -1,4 +1,4 @@
-"""A context around each side (the registration of an operator, say), and sides that leave reachable state alone."""
+"""A context around each side, such as the registration of an operator, and a run that ignores reachable state."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ class Within(Probe):
 
 @dataclass(frozen=True)
 class Unwatched(Probe):
-    """Leaves alone what a function reaches by its globals and closure: looking at it keeps it alive."""
+    """Does not look at what a function reaches by its globals and closure, since looking keeps it alive."""
 
     watches_reachable_state = False

@@ -29,7 +29,7 @@ class Device:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """What each GPU is called. Asking starts CUDA in this process, which counting does not."""
+        """The name of each GPU. Asking for it initializes CUDA in this process, which counting does not."""
         return tuple(torch.cuda.get_device_name(index) for index in range(self.count if self.name == "cuda" else 0))
 
 
@@ -61,7 +61,7 @@ def resolve(names: Sequence[str]) -> list[str]:
 
 
 def visible_gpus() -> list[str]:
-    """The GPUs that a child process may be given, as CUDA_VISIBLE_DEVICES names them."""
+    """The GPUs that a child process may use, as CUDA_VISIBLE_DEVICES names them."""
     count = device("cuda").count
     stated = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
     return stated[:count] if stated else [str(index) for index in range(count)]

@@ -58,7 +58,7 @@ def is_container(value: Any) -> bool:
 
 
 def is_object(value: Any) -> bool:
-    """Somebody's own object, whose attributes a program can touch; nothing of Python's, torch's or a compiler's."""
+    """Whether it is an object of a class of the user's, not one of Python's, torch's or a compiler's."""
     if isinstance(value, types.SimpleNamespace):
         return True
     origin = type(value).__module__.partition(".")[0]

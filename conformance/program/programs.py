@@ -49,7 +49,7 @@ class TensorRecipe:
     seed: int
 
     def build(self, device: str) -> torch.Tensor:
-        """Small integers of either sign: linear programs are exact in every dtype, on every device."""
+        """Small integers of either sign, so that linear programs are exact in every dtype and on every device."""
         steps = torch.arange(math.prod(self.shape), dtype=torch.int64)
         values = (steps * 5 + self.seed * 3 + 1) % 7 - 3
         if self.dtype is torch.bool:

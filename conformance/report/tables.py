@@ -49,12 +49,12 @@ class Line:
 
     @property
     def changes(self) -> bool:
-        """Whether the files disagree; an absent device says nothing."""
+        """Whether the files disagree; results of an absent device do not count."""
         return len({result.outcome for result in self.found if result.outcome != "unavailable"}) > 1
 
 
 def labels(columns: Sequence[Results]) -> list[str]:
-    """What each column is called: as little as tells the files apart."""
+    """The title of each column: as short as tells the files apart."""
     parts: list[Callable[[Results], str]] = [
         lambda results: f"torch {results.environment.get('torch', '?')}",
         lambda results: ", ".join(dict.fromkeys(result.stack for result in results.results)),
@@ -111,14 +111,14 @@ def lines(columns: Sequence[Results]) -> list[Line]:
 
 
 def percent(share: float | None) -> str:
-    """A share for people; only none reads 0% and only the whole reads 100%."""
+    """A share in percent, rounded; only none reads 0% and only the whole reads 100%."""
     if share is None:
         return "-"
     return f"{round(share * 100) if share in (0, 1) else min(max(round(share * 100), 1), 99)}%"
 
 
 def short(count: Count | None) -> str:
-    """One row of one file in a few words, where a table has a column for each file."""
+    """One row of one file in short, for a table with a column for each file."""
     if count is None:
         return "-"
     passed, known, unexpected, inherited, not_applicable, unavailable = numbers(count)

@@ -13,8 +13,7 @@ from conformance.results.result_file import NO_VERDICT, CaseResult, Key, Results
 def merge(runs: Sequence[Results]) -> Results:
     """One run of several parts of it: shards, or machines with different devices.
 
-    Where two parts have the same case, stack and device, a verdict wins over none (`unavailable` on the machine without
-    the device), any result wins over `missing`, and otherwise the later part wins.
+    Where two parts have the same case, stack and device, an outcome wins over `unavailable` (from the machine without the device), any result wins over `missing`, and otherwise the later part wins.
     """
     if not runs:
         raise ResultsError("there is nothing to merge")
@@ -128,7 +127,7 @@ _BROKEN, _KNOWN, _KEPT = 0, 1, 2
 
 
 def _rank(result: CaseResult | None) -> int | None:
-    """How well the promise is kept; None where the result does not say."""
+    """How well the promise is kept, as a number to compare; None where the result does not say."""
     if result is None or result.outcome in NO_VERDICT:
         return None
     return {"pass": _KEPT, "unexpected_pass": _KEPT, "known_failure": _KNOWN, "inherited": _KNOWN}.get(result.outcome, _BROKEN)

@@ -66,7 +66,7 @@ def _trace(program: Program, calls: Calls, device: str) -> dict[str, Graphs]:
 
 
 def wrapped(built: Callable[..., Any], program: Program, calls: Calls, device: str) -> Callable[..., Any]:
-    """What is compiled in place of the built program: what its probes make of it."""
+    """The built program as wrapped by its probes: this is what is compiled."""
     for probe in program.probes:
         built = probe.wrap_program(built, program, calls, device)
     return built

@@ -1,4 +1,4 @@
-"""What a run shows, as texts that a case may expect: graphs by stage, recompiles, graph breaks, errors, marks."""
+"""The texts of a run that a case may expect: graphs by stage, recompiles, guards, graph breaks, errors."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from conformance.stacks.base import Stack
 
 
 class AotInductorStack(Stack):
-    """A stack without Dynamo in front: what it is handed is the exported program, and it never compiles again."""
+    """A stack without Dynamo: it compiles the exported program once, and never again."""
 
     def compile(
         self,

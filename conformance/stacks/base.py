@@ -20,7 +20,7 @@ from conformance.program.probe import Backend, Probe
 from conformance.stacks.config import BASE_CONFIG, patched, where_known
 from conformance.stacks.skipped_logging import logs_left_out
 
-#: What a backend is taken to do until a TOML description says otherwise.
+#: What a backend is assumed to do unless a TOML description says otherwise.
 ASSUMED = frozenset(
     {"compile", "training", "input_mutation", "module_state", "dynamic_shapes"} | {"recompiles", "graph_breaks"}
 )

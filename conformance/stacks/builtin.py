@@ -30,16 +30,16 @@ GENERAL = ASSUMED | {"minifier"}
 AOT = GENERAL | {"profiler"}
 INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
-#: Seconds after which nobody is writing a file that is still empty.
+#: Seconds after which an empty file is abandoned, not being written.
 ABANDONED = 60.0
 
 
 class InductorStack(Stack):
-    """Inductor, whose C++ compiler is warmed and asked once, so that workers share its headers and its answer."""
+    """Inductor; one process precompiles headers and checks SIMD support, so that workers need not."""
 
     def session_setup(self) -> Mapping[str, str]:
         _remove_unfinished()
-        known = vectors_known()  # first: it is found out by linking, once in a process
+        known = simd_checked()  # first: inductor checks it by linking, once in a process
         with super().session({}, Recorder()):
             choose_linker(self._link)
         with self.session({}, Recorder()):
@@ -58,9 +58,9 @@ class InductorStack(Stack):
 
 
 def _remove_unfinished() -> None:
-    """A compiler that was killed leaves an empty library, which inductor's cache would load from then on.
+    """Remove the empty libraries of compilers that were killed: inductor's cache would load them.
 
-    One that a run beside this one is writing is empty as well, but not for long.
+    A library that another run is writing is empty as well, but not for long.
     """
     for library in Path(cache_dir()).glob("*/*.so"):
         with contextlib.suppress(FileNotFoundError):  # removed by a run beside this one
@@ -69,11 +69,12 @@ def _remove_unfinished() -> None:
                 library.unlink()
 
 
-def vectors_known() -> dict[str, str]:
-    """What saves workers from finding out, one after another behind a lock, that this machine's vectors work.
+def simd_checked() -> dict[str, str]:
+    """The environment in which workers need not check this machine's SIMD instruction sets, one after another.
 
-    Up to torch 2.12 each imports torch in a process of its own for that, some 8 seconds: with 40 workers the last one
-    would wait longer than a case may take. Where some of the vectors do not work, the workers find that out themselves.
+    Inductor checks each by compiling behind a lock; up to torch 2.12 every worker also imports torch in a new process
+    for that, some 8 seconds: with 40 workers the last one would wait longer than a case may take. Where an instruction
+    set does not work, the environment is empty and each worker checks.
     """
     found = list(map(str, cpu_vec_isa.valid_vec_isa_list()))
     with inductor_config.patch({"cpp.vec_isa_ok": True}):

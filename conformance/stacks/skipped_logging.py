@@ -1,4 +1,4 @@
-"""What torch does while it compiles, mostly for its logs, that decides nothing of what is compiled: left out."""
+"""Leaves out work that torch does while it compiles, mostly for its logs, and that does not change the result."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _run(item: Any, error: BaseException | None) -> Any:
 def _aids(
     item: Any, error: BaseException | None, failure: Failure | None, blamed: Blame | None, scripts: Path | None
 ) -> tuple[str | None, str | None]:
-    """What helps with a failure: the first diverging rung, and a stand-alone script. Neither may hide the failure."""
+    """Help with a failure: the first diverging rung and a stand-alone script. Errors in making them do not hide it."""
     run = _run(item, error)
     if run is None:
         return None, None

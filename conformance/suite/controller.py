@@ -40,7 +40,7 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Before the workers start: what they share is made once, so that they do not all wait for it."""
+        """Before the workers start: make once what they share, so that they do not all wait for it."""
         if not self.workers or self.config.option.collectonly or self.session.root is None:
             return
         if "cpu" in self.session.devices:

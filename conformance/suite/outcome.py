@@ -1,4 +1,4 @@
-"""From how a case failed, and what the ledger says, to its outcome. Knows nothing of pytest."""
+"""From how a case failed, and what the ledger says, to its outcome. Does not import pytest."""
 
 from __future__ import annotations
 

@@ -9,10 +9,17 @@ from typing import Any
 import torch
 
 from conformance.mutants.base import Compiled, around
-from conformance.mutants.wrappers import cut_off, equal_ones_merged, on_outputs, put_back, swallowing, with_arguments
+from conformance.mutants.wrappers import (
+    equal_ones_merged,
+    on_arguments,
+    on_outputs,
+    put_back,
+    swallowing,
+    with_arguments,
+)
 
 
-@around("aot_autograd.mutation.writeback")
+@around("aot_autograd.mutation.writeback", "aot_autograd.random.input_filled")
 def write_backs_dropped(compiled: Compiled) -> Compiled:
     """The tensors that were passed hold after the call what they held before it."""
     return with_arguments(compiled, put_back)
@@ -66,38 +73,24 @@ def outputs_cloned(compiled: Compiled) -> Compiled:
     return on_outputs(compiled, torch.clone)
 
 
-@around("layout.outputs.eager_strides", base="inductor")
+@around(
+    "layout.outputs.eager_strides", "layout.outputs.unconverted", "aot_autograd.metadata.intermediate", base="inductor"
+)
 def outputs_made_contiguous(compiled: Compiled) -> Compiled:
     """Every output is contiguous, whatever strides eager gives it."""
     return on_outputs(compiled, torch.Tensor.contiguous)
 
 
-@around("aot_autograd.grad_mode.change_outlives_call")
+@around("aot_autograd.grad_mode.change_outlives_call", "freezing.conv_bn.norm_alone")
 def outputs_detached(compiled: Compiled) -> Compiled:
     """No output has history."""
     return on_outputs(compiled, torch.Tensor.detach)
 
 
 @around("aot_autograd.grad_mode.change_outlives_call")
-def outputs_turned_into_leaves(compiled: Compiled) -> Compiled:
-    """Each output that requires grad is a leaf without history."""
-    return on_outputs(compiled, cut_off)
-
-
-@around("aot_autograd.grad_mode.change_outlives_call")
 def equal_outputs_merged(compiled: Compiled) -> Compiled:
     """Outputs of equal value are one object."""
     return equal_ones_merged(compiled, outputs=True)
-
-
-@around("aot_autograd.mutation.through_expanded_view")
-def outputs_off_by_rounding(compiled: Compiled) -> Compiled:
-    """Floating-point outputs go through half precision and back, one thousandth added."""
-
-    def rounded(output: torch.Tensor) -> torch.Tensor:
-        return (output * 1.001).half().to(output.dtype) if output.is_floating_point() else output
-
-    return on_outputs(compiled, rounded)
 
 
 @around("duplicate_arguments.guards.same_tensor_twice")
@@ -156,3 +149,9 @@ def exception_renamed(compiled: Compiled) -> Compiled:
             raise TypeError(str(error)) from None
 
     return called
+
+
+@around("aot_autograd.metadata.requires_grad")
+def copies_changed(compiled: Compiled) -> Compiled:
+    """What a program changes of its arguments it changes of copies."""
+    return on_arguments(compiled, lambda one: one * 1)

@@ -90,15 +90,9 @@ def compiled_again_on_return(compiled: Compiled) -> Compiled:
     return _forgetting(compiled, lambda call: call == 2)
 
 
-@around("duplicate_arguments.overlap.not_guarded_without_mutation")
-def compiled_again_for_the_second_overlap(compiled: Compiled) -> Compiled:
+@around("duplicate_arguments.overlap.not_guarded_without_mutation", "duplicate_arguments.parameters.shared_later")
+def compiled_again_in_the_second_call(compiled: Compiled) -> Compiled:
     """The second call finds nothing that was compiled before."""
-    return _forgetting(compiled, lambda call: call == 1)
-
-
-@around("duplicate_arguments.parameters.shared_later")
-def compiled_again_for_shared_parameters(compiled: Compiled) -> Compiled:
-    """What was compiled for distinct parameters is forgotten when they become one."""
     return _forgetting(compiled, lambda call: call == 1)
 
 

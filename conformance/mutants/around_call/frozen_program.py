@@ -48,12 +48,6 @@ def returned_parameters_copied(compiled: Compiled) -> Compiled:
     return on_outputs(compiled, lambda one: one.clone() if one.untyped_storage().data_ptr() in memory else one)
 
 
-@around("freezing.conv_bn.norm_alone")
-def frozen_with_gradients(compiled: Compiled) -> Compiled:
-    """No output has history, as if the parameters were constants while gradients are wanted."""
-    return on_outputs(compiled, torch.Tensor.detach)
-
-
 @around("freezing.constants.also_an_argument")
 def buffers_frozen_as_arguments(compiled: Compiled) -> Compiled:
     """An argument that is a buffer of the module in the first call is that buffer in every later one."""

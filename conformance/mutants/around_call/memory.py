@@ -127,9 +127,3 @@ def requires_grad_put_back(compiled: Compiled) -> Compiled:
                 tensor.requires_grad_(flag)
 
     return with_arguments(compiled, kept)
-
-
-@around("aot_autograd.metadata.intermediate")
-def outputs_laid_out_anew(compiled: Compiled) -> Compiled:
-    """Each output is contiguous, whatever strides the program gave it."""
-    return on_outputs(compiled, torch.Tensor.contiguous)

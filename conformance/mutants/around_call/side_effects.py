@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import fx
 
 from conformance.mutants.base import Compiled, around, editing
-from conformance.mutants.wrappers import cut_off, on_arguments, put_back, twice, with_arguments, with_buffers_put_back
+from conformance.mutants.wrappers import cut_off, on_arguments, with_arguments
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
-@around("aot_autograd.buffers.updated")
+@around("aot_autograd.buffers.updated", "freezing.conv_bn.training")
 def buffers_put_back(compiled: Compiled) -> Compiled:
     """The buffers of a module hold after the call what they held before it."""
-    return with_buffers_put_back(compiled)
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        buffers = list(getattr(compiled, "buffers", list)())
+        before = [buffer.clone() for buffer in buffers]
+        try:
+            return compiled(*args, **kwargs)
+        finally:
+            for buffer, value in zip(buffers, before, strict=True):
+                buffer.data.copy_(value)
+
+    return called
 
 
 @editing("aot_autograd.buffers.value_of_before", base="dynamo")
@@ -57,12 +72,6 @@ def number_drawn_first(compiled: Compiled) -> Compiled:
         yield
 
     return with_arguments(compiled, drawn)
-
-
-@around("aot_autograd.random.input_filled")
-def random_fill_lost(compiled: Compiled) -> Compiled:
-    """The tensors that were passed hold after the call what they held before it."""
-    return with_arguments(compiled, put_back)
 
 
 def _contents_put_back(value: Any) -> Callable[[], None]:
@@ -109,7 +118,33 @@ def attributes_put_back(compiled: Compiled) -> Compiled:
     return called
 
 
-@around("aot_autograd.side_effects.until_it_raises")
+@around("aot_autograd.side_effects.until_it_raises", "aot_autograd.side_effects.state")
 def called_twice(compiled: Compiled) -> Compiled:
-    """Each call is made twice, and the second result returned."""
-    return twice(compiled)
+    """Each call is made and the second result returned."""
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        compiled(*args, **kwargs)
+        return compiled(*args, **kwargs)
+
+    return called
+
+
+@around("aot_autograd.hooks.fire")
+def hooks_of_modules_skipped(compiled: Compiled) -> Compiled:
+    """Modules run as if they had no hooks."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        without = [
+            mock.patch.dict(module.__dict__, {name: OrderedDict() for name in HOOKS})
+            for module in getattr(compiled, "modules", list)()
+        ]
+        for patch in without:
+            patch.start()
+        try:
+            return compiled(*args, **kwargs)
+        finally:
+            for patch in without:
+                patch.stop()
+
+    return functools.wraps(compiled)(called)

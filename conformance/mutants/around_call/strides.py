@@ -44,12 +44,6 @@ def gradients_laid_out_as_arguments(compiled: Compiled) -> Compiled:
     return _on_gradients(compiled, lambda argument, gradient: torch.empty_like(argument).copy_(gradient))
 
 
-@around("layout.outputs.unconverted", base="inductor")
-def frozen_outputs_made_contiguous(compiled: Compiled) -> Compiled:
-    """Outputs are contiguous, whatever the strides of what they were computed from."""
-    return on_outputs(compiled, torch.Tensor.contiguous)
-
-
 @around("layout.outputs.strides_of_products")
 def outputs_restrided(compiled: Compiled) -> Compiled:
     """An output comes with its last two dimensions laid out the other way round."""

@@ -65,7 +65,7 @@ def outputs_of_graphs_cloned(module: fx.GraphModule) -> None:
 
 @editing("aot_autograd.pieces.duplicate_outputs")
 def second_factor_taken_for_first(module: fx.GraphModule) -> None:
-    """A product in place is a square, as if its two factors were always one tensor."""
+    """An in-place multiplication squares, as if both operands were always one tensor."""
     for node in _calls(module, "mul_"):
         node.update_arg(1, node.args[0])
 

@@ -1,4 +1,4 @@
-"""Mutants in what inductor's freezing folds into the weights and biases of convolutions and products."""
+"""Mutants in what inductor's freezing folds into the weights and biases of convolutions and matmuls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def before_folding(edit: Edit) -> AbstractContextManager[Any]:
 
 
 def _after_folding(edit: Edit) -> AbstractContextManager[Any]:
-    """Edit the graph in which constants were folded, before its convolutions and products are packed."""
+    """Edit the graph in which constants were folded, before its convolutions and matmuls are packed."""
     return _beside("recover_original_precision_folded_computation_ops", edit)
 
 
@@ -91,16 +91,9 @@ def _shared_weights_joined(module: fx.GraphModule) -> None:
     stable_topological_sort(module.graph)
 
 
-@patching("freezing.conv_bn.with_and_without", base="inductor")
+@patching("freezing.conv_bn.with_and_without", "freezing.conv_bn.two_norms", base="inductor")
 def folded_for_every_use() -> Iterator[None]:
-    """What is folded into a weight for one of its uses is folded into it for every other."""
-    with before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
-        yield
-
-
-@patching("freezing.conv_bn.two_norms", base="inductor")
-def last_norm_folded_for_all() -> Iterator[None]:
-    """The last batch norm of a convolution is folded into it for all of them."""
+    """What is folded into a weight for its last use is folded into it for every other."""
     with before_folding(_shared_weights_split), _after_folding(_shared_weights_joined):
         yield
 
@@ -181,12 +174,12 @@ def one_bias_for_all_linears() -> Iterator[None]:
 
 @patching("freezing.linear.products", base="inductor")
 def products_handed_out_in_reverse() -> Iterator[None]:
-    """Products of one input by several weights are handed out in the reverse order."""
+    """Matmuls of one input by several weights are returned in the reverse order."""
 
     def reverse(module: fx.GraphModule) -> None:
-        for products in _groups(nodes_of(module, aten.mm.default), 0):
-            weights = [node.args[1] for node in products]
-            for node, weight in zip(products, reversed(weights), strict=True):
+        for matmuls in _groups(nodes_of(module, aten.mm.default), 0):
+            weights = [node.args[1] for node in matmuls]
+            for node, weight in zip(matmuls, reversed(weights), strict=True):
                 node.update_arg(1, weight)
         stable_topological_sort(module.graph)
 
@@ -216,7 +209,7 @@ def dtype_of_the_weight() -> Iterator[None]:
 
 @patching("freezing.autocast.result", base="inductor")
 def products_widened_under_autocast() -> Iterator[None]:
-    """A product that autocast computes in half precision comes out in the dtype of the frozen weight."""
+    """A matmul that autocast computes in half precision comes out in the dtype of the frozen weight."""
 
     def widen(module: fx.GraphModule) -> None:
         for node in nodes_of(module, aten.addmm.default):

@@ -59,6 +59,6 @@ def layout_not_converted_back() -> Iterator[None]:
 
 @patching("layout.options.eager_strides", base="inductor")
 def products_padded_everywhere() -> Iterator[None]:
-    """A product that may be padded is padded on every device, and is handed out with the strides of the padding."""
+    """A matmul that may be padded is padded on every device, and returned with the strides of the padding."""
     with mock.patch.multiple(pad_mm, check_device=lambda *_: True, has_triton=lambda *_: True):
         yield

@@ -44,24 +44,14 @@ def launcher_written_too_late() -> None:
             return own(*args, **options)
 
 
-def _shrink_nothing() -> None:
+@in_steps("minifier.after_dynamo.minimal", "minifier.aot_inductor.reproduces", base="inductor")
+def graph_not_shrunk() -> None:
+    """The repro holds the whole graph; nothing smaller is tried."""
     import functorch.compile  # type: ignore[import-untyped]
 
     @replacing(functorch.compile, "minifier")
     def minifier(own: Any, graph: Any, inputs: Any, module_fails: Any, dump_state: Any, **options: Any) -> None:
         dump_state(graph, inputs)
-
-
-@in_steps("minifier.after_dynamo.minimal")
-def graph_not_shrunk() -> None:
-    """The repro holds the whole graph; nothing smaller is tried."""
-    _shrink_nothing()
-
-
-@in_steps("minifier.aot_inductor.reproduces", base="inductor")
-def exported_program_not_shrunk() -> None:
-    """The repro holds the whole exported program; nothing smaller is tried."""
-    _shrink_nothing()
 
 
 @in_steps("minifier.after_aot.isolated_queries", base="inductor")

@@ -1,4 +1,4 @@
-"""Parts of inputs: an output that holds some of an input's elements is a view of it."""
+"""Slices of inputs: an output that holds some of an input's elements is a view of it."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Generators of random numbers that are the caller's or the program's: they give eager's numbers and end where eager's do."""
+"""`torch.Generator` objects of the caller and of the program: they give eager's numbers and end where eager's do."""
 
 import pytest
 import torch

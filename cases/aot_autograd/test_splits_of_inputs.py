@@ -1,4 +1,4 @@
-"""Inputs in several parts: each of the views that one operator makes of an input is a view of it."""
+"""Splits of inputs: each of the several views that one operator makes of an input is a view of it."""
 
 import pytest
 import torch
@@ -89,9 +89,13 @@ VIEWS = [
     ),
     pytest.param(
         split_with_sizes,
-        expected(
-            """in0: f32[2, 3]; split_with_sizes: (f32[2, 1](3, 1), f32[2, 2](3, 1)) = aten.split_with_sizes(in0, [1, 2], 1); getitem: f32[2, 1](3, 1) = split_with_sizes[0]; getitem_1: f32[2, 2](3, 1) = split_with_sizes[1]; return (getitem, getitem_1)"""
-        ),
+        expected("""\
+in0: f32[2, 3]
+split_with_sizes: (f32[2, 1](3, 1), f32[2, 2](3, 1)) = aten.split_with_sizes(in0, [1, 2], 1)
+getitem: f32[2, 1](3, 1) = split_with_sizes[0]
+getitem_1: f32[2, 2](3, 1) = split_with_sizes[1]
+return (getitem, getitem_1)
+"""),
         id="split_with_sizes",
     ),
     pytest.param(

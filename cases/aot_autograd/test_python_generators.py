@@ -1,4 +1,4 @@
-"""Generators of the caller's and of the program: what is taken from them, and what is left in them, is as in eager."""
+"""Python generators of the caller and of the program: what is taken from them, and what is left in them, is as in eager."""
 
 import pytest
 import torch

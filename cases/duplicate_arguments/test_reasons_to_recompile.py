@@ -1,4 +1,4 @@
-"""One call of another form between two of the first: it compiles again, for that reason, and the return does not."""
+"""One call that fails a guard between two that do not: it compiles again, for that reason, and the return does not."""
 
 import torch
 
