@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from conformance.canonical.exceptions import members_of
-from conformance.oracle.global_state import defined_memory, dispatch_restored, global_state_restored
 from conformance.oracle.observation import Observation, Raised
-from conformance.oracle.reachable_state import Watched
 from conformance.oracle.snapshot import Observer
+from conformance.oracle.state.global_state import defined_memory, dispatch_restored, global_state_restored
+from conformance.oracle.state.reachable_state import Watched
 from conformance.oracle.tensor_facts import as_tuple
 from conformance.program.nested_values import leaves
 from conformance.program.programs import Calls, Program, build_calls
