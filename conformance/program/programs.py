@@ -149,6 +149,11 @@ class Program:
         """Whether what the program reaches besides its arguments is looked at and put back."""
         return all(probe.watches_reachable_state for probe in self.probes)
 
+    @property
+    def may_be_called_again(self) -> bool:
+        """Whether a call after the sequence is seen by nothing but the oracle."""
+        return all(probe.may_be_called_again for probe in self.probes)
+
     @contextmanager
     def around_side(self) -> Iterator[None]:
         """What each side is built and run in."""

@@ -7,7 +7,7 @@ import enum
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -154,7 +154,7 @@ class Watched:
         if not isinstance(value, types.ModuleType):
             self._put_back.append(entry_undo(space, name))
             self._reached(name, lambda: space.get(name, NOTHING), function, depth)
-        elif self._is_users(value.__name__) and depth < DEEPEST:
+        elif is_users_module(value.__name__, self._home) and depth < DEEPEST:
             for inner in sorted(names & vars(value).keys()):
                 self._entry(vars(value), inner, function, depth + 1, names)
 
@@ -168,7 +168,7 @@ class Watched:
 
     def _class(self, owner: type, depth: int) -> None:
         for one in owner.__mro__:
-            if issubclass(one, enum.Enum) or not self._is_users(one.__module__):
+            if issubclass(one, enum.Enum) or not is_users_module(one.__module__, self._home):
                 continue
             self._seen[id(one)] = one
             self._put_back.append(class_undo(one))
@@ -176,16 +176,17 @@ class Watched:
             self._follow_all(list(vars(one).values()), one.__name__, depth)
 
     def _is_followed(self, value: Any) -> bool:
-        return self._is_users(_origin(value))
+        return is_users_module(_origin(value), self._home)
 
-    def _is_users(self, module: str) -> bool:
-        """Whether a module is somebody's program, and not Python's, torch's or an installed package."""
-        top = module.partition(".")[0]
-        if top in OPAQUE or top in sys.stdlib_module_names:
-            return top == "__main__"
-        if top == "conformance":
-            return module.startswith("conformance.cases")
-        return top in self._home or "site-packages" not in (getattr(sys.modules.get(module), "__file__", None) or "")
+
+def is_users_module(module: str, home: Container[str] = ()) -> bool:
+    """Whether a module is somebody's program, and not Python's, torch's or an installed package outside ``home``."""
+    top = module.partition(".")[0]
+    if top in OPAQUE or top in sys.stdlib_module_names:
+        return top == "__main__"
+    if top == "conformance":
+        return module.startswith("conformance.cases")
+    return top in home or "site-packages" not in (getattr(sys.modules.get(module), "__file__", None) or "")
 
 
 def _origin(value: Any) -> str:
