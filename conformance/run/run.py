@@ -32,14 +32,14 @@ THREADS = 1
 class Run(Shown):
     """A call sequence run eagerly and on a stack; made by `BoundStack.run`."""
 
-    def __init__(self, stack: Stack, program: Program, calls: Calls, device: str) -> None:
+    def __init__(self, stack: Stack, program: Program, calls: Calls, device: str, threads: int = THREADS) -> None:
         self.stack, self.program, self.calls, self.device = stack, program, calls, device
         self.recorder = Recorder()
         #: Where two things are right (`or_limit`), which one the stack did.
         self.saw = ""
         self._limit_named = False
         self._shown: dict[Probe, Any] = {}
-        torch.set_num_threads(THREADS)
+        torch.set_num_threads(threads)
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 
