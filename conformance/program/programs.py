@@ -70,11 +70,11 @@ def special_values(dtype: torch.dtype) -> torch.Tensor:
         parts = special_values(dtype.to_real())
         return torch.complex(parts, parts.roll(1))
     if not dtype.is_floating_point:
-        limits = torch.iinfo(dtype)
-        return torch.tensor([limits.max, limits.min, 0, 1, limits.max - 1, limits.min + 1], dtype=dtype)
-    limits, inf = torch.finfo(dtype), math.inf
-    subnormal = limits.smallest_normal * 0.75
-    values = [math.nan, -0.0, inf, subnormal, limits.max, -inf, 0.0, -subnormal, limits.min, limits.smallest_normal]
+        least, most = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+        return torch.tensor([most, least, 0, 1, most - 1, least + 1], dtype=dtype)
+    most, normal = torch.finfo(dtype).max, torch.finfo(dtype).smallest_normal
+    subnormal = normal * 0.75
+    values = [math.nan, -0.0, math.inf, subnormal, most, -math.inf, 0.0, -subnormal, -most, normal]
     return torch.tensor(values, dtype=dtype)
 
 
@@ -102,8 +102,9 @@ def tensors(
     """One call with a contiguous tensor per shape, distinct small integer values in each.
 
     ``requires_grad`` is one flag for all or one per tensor. With ``special`` the values are those of `special_values`,
-    in order and again from the start, each tensor beginning one further than the one before it. For anything else (views, duplicates, overlaps)
-    write a function ``calls(device)`` that returns a list of argument tuples and builds them afresh.
+    in order and again from the start, each tensor beginning one further than the one before it. For anything else
+    (views, duplicates, overlaps) write a function ``calls(device)`` that returns a list of argument tuples and builds
+    them afresh.
     """
     flags = [requires_grad] * len(shapes) if isinstance(requires_grad, bool) else list(requires_grad)
     if len(flags) != len(shapes):
