@@ -72,9 +72,9 @@ def special_values(dtype: torch.dtype) -> torch.Tensor:
     if not dtype.is_floating_point:
         least, most = torch.iinfo(dtype).min, torch.iinfo(dtype).max
         return torch.tensor([most, least, 0, 1, most - 1, least + 1], dtype=dtype)
-    most, normal = torch.finfo(dtype).max, torch.finfo(dtype).smallest_normal
+    largest, normal = torch.finfo(dtype).max, torch.finfo(dtype).smallest_normal
     subnormal = normal * 0.75
-    values = [math.nan, -0.0, math.inf, subnormal, most, -math.inf, 0.0, -subnormal, -most, normal]
+    values = [math.nan, -0.0, math.inf, subnormal, largest, -math.inf, 0.0, -subnormal, -largest, normal]
     return torch.tensor(values, dtype=dtype)
 
 
