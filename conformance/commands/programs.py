@@ -15,6 +15,7 @@ def check(
     file: Annotated[str, typer.Argument(metavar="FILE")],
     stack: Annotated[list[str] | None, typer.Option(help="Stack; default: inductor.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    threads: Annotated[int, typer.Option(min=1, help="Threads of an operator on the CPU.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
 ) -> None:
     """Compare anyone's program with eager: `conforms`, or one line a discrepancy and exit status 1."""
@@ -25,7 +26,7 @@ def check(
 
     [one_device] = resolve_devices([device])
     stacks = [resolve(name) for name in stack or ["inductor"]]
-    records = [check_file(file, one, one_device) for one in stacks]
+    records = [check_file(file, one, one_device, threads) for one in stacks]
     if as_json:
         print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
     for record in [] if as_json else records:

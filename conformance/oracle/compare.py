@@ -9,13 +9,15 @@ from typing import Any
 from conformance.canonical.exceptions import first_line, members_of
 from conformance.contract.failure import Discrepancy
 from conformance.oracle.compare_values import DEFAULT_TOLERANCE, Judge, Tolerance, show
-from conformance.oracle.observation import TENSOR_VALUES, UNTRACKED, Observation, Place, Raised
+from conformance.oracle.observation import LET_GO, TENSOR_VALUES, UNTRACKED, Observation, Place, Raised, Warned
 
 #: Facts that follow from another one at the same place and are not reported beside it.
 IMPLIED = {
     "value": ("shape", "dtype", "type", "layout"),
     "stride": ("shape", "type", "layout"),
     "storage_offset": ("shape", "type", "layout"),
+    "is_conj": ("dtype", "type"),
+    "is_neg": ("dtype", "type"),
     "has_history": ("requires_grad",),
     "is_leaf": ("requires_grad",),
     "storage_contents": ("value", "storage_size"),
@@ -67,6 +69,11 @@ def compare(
         name = type(stack.raised.error).__name__ if stack.raised else None
         phases[exception.name] = raised.kind
         return Comparison((*kept, exception), phase or raised.kind, name, phases)
+    if eager.raised is None:
+        warned = _warnings(eager.warned, stack.warned)
+        phases |= {one.name: "call" for one in warned}
+        kept += warned
+        phase = phase or ("call" if kept else "")
     return Comparison(tuple(kept), phase, phases=phases)
 
 
@@ -95,6 +102,8 @@ def _phase(
             difference = judge.difference(number, place, ours, theirs)
             if difference is not None:
                 yield place, Discrepancy(observable, where, *difference)
+        elif observable == "lifetime" and ours != LET_GO:
+            continue  # the program itself keeps it
         elif observable == "version" and ours == UNTRACKED:
             continue  # eager itself wrote past the counter; a stack that counts the write errs on the safe side
         elif observable == "version" and (ours, theirs) == ("not moved", UNTRACKED):
@@ -103,6 +112,12 @@ def _phase(
             if observable == "stride" and _only_size_1(ours, theirs, eager.get((where, "shape"))):
                 observable = "size_1_stride"
             yield place, Discrepancy(observable, where, show(ours), show(theirs))
+
+
+def _warnings(eager: Warned, stack: Warned) -> list[Discrepancy]:
+    """What the program raises on one side and nothing raises on the other; how often is left open."""
+    lost = [Discrepancy("warnings", "", told, "nothing") for told in eager.by_program if told not in stack.all]
+    return lost + [Discrepancy("warnings", "", "nothing", told) for told in stack.by_program if told not in eager.all]
 
 
 def _says_itself(place: Place, eager: dict[Place, Any], stack: dict[Place, Any]) -> bool:

@@ -31,14 +31,26 @@ class Phase:
 
 
 @dataclass
+class Warned:
+    """Warnings as texts with their category: those raised by the program's own code, and all."""
+
+    by_program: dict[str, None] = field(default_factory=dict)  # in order
+    all: set[str] = field(default_factory=set)
+
+
+@dataclass
 class Observation:
     phases: list[Phase] = field(default_factory=list)
     raised: Raised | None = None
+    warned: Warned = field(default_factory=Warned)
     timings: dict[str, float] = field(default_factory=dict)
 
 
 #: Written past the version counter, as batch_norm writes its statistics and ``.data`` writes do.
 UNTRACKED = "written without moving"
+
+#: The fate of a tensor that nothing keeps alive.
+LET_GO = "let go"
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,15 @@ from typing import Any
 import torch
 
 from conformance.canonical.exceptions import members_of
-from conformance.oracle.global_state import defined_memory, dispatch_restored, global_state_restored
-from conformance.oracle.observation import Observation, Raised
-from conformance.oracle.reachable_state import Watched
+from conformance.oracle.lifetimes import lifetimes
+from conformance.oracle.observation import Observation, Phase, Raised
+from conformance.oracle.raised_warnings import heard
 from conformance.oracle.snapshot import Observer
+from conformance.oracle.state.global_state import defined_memory, dispatch_restored, global_state_restored
+from conformance.oracle.state.reachable_state import Watched
 from conformance.oracle.tensor_facts import as_tuple
 from conformance.program.nested_values import leaves
-from conformance.program.programs import Calls, Program, build_calls
+from conformance.program.programs import Call, Calls, Program, build_calls
 from conformance.program.seeds import SEED, seed_everything
 
 
@@ -62,11 +64,13 @@ def observe(
     compile: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda built: built,
     during_build: AbstractContextManager[Any] | None = None,
     ran: str = "eager",
+    last_look: bool = True,
 ) -> Observation:
     """Build the program and its arguments, run the sequence, and record what is seen after every step.
 
     ``compile`` turns the built program into what is called: the identity on the eager side. Exceptions of the
     calls, the backward and the follow-up are recorded; those of building are faults of the case and come out.
+    Where nothing was raised, and unless ``last_look`` is False, one more call shows what a call lets go of.
     ``timings`` has the seconds of ``build``, of the calls (key ``ran``) and of ``observe``.
     """
     result = Observation()
@@ -81,7 +85,11 @@ def observe(
             observer = Observer(built, sequence, device, watched)
         try:
             with dispatch_restored():
-                _run(program, built, compile, observer, result, ran)
+                called = _run(program, built, compile, observer, result, ran)
+                if last_look and result.raised is None and program.may_be_called_again:
+                    with _clock(timings, "observe"):
+                        facts = lifetimes(lambda: _another_call(program, called, calls, device), device)
+                        result.phases.append(Phase("another call", "call", facts))
         finally:
             watched.restore()
     return result
@@ -94,7 +102,8 @@ def _run(
     observer: Observer,
     result: Observation,
     ran: str,
-) -> None:
+) -> Callable[..., Any]:
+    """Take every step, a snapshot after each; returns what was called."""
     timings, sequence = result.timings, observer.sequence
     compiled: list[Callable[..., Any]] = []
 
@@ -126,13 +135,25 @@ def _run(
     for number, (name, kind, step) in enumerate(steps):
         try:
             observer.mark_generators()
-            with _clock(timings, ran):
+            with _clock(timings, ran), heard(result.warned):
                 step()
         except Exception as error:
             result.raised = Raised(kind, number, error, observer.global_state())
             # What the frames hold (a mode that was entered) is to end with this side and not when the error does.
             for member in members_of(error):
                 traceback.clear_frames(member.__traceback__)
-            return
+            break
         with _clock(timings, "observe"):
             result.phases.append(observer.snapshot(name, kind))
+    return compiled[0] if compiled else built
+
+
+def _another_call(program: Program, called: Callable[..., Any], calls: Calls, device: str) -> tuple[Call, Any]:
+    """The last call of the sequence, and the oracle's backward, once more on arguments of their own."""
+    call = build_calls(calls, device)[-1]
+    seed_everything(SEED)
+    with program.grad_mode():
+        output = called(*call.args, **call.kwargs)
+    if program.runs_backward and not callable(program.backward):
+        run_backward(program, [output])
+    return call, output

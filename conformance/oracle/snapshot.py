@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from conformance.oracle.global_state import GLOBAL_STATE, generator_states
 from conformance.oracle.observation import UNTRACKED, Phase, Place
-from conformance.oracle.reachable_state import Watched, module_attributes
+from conformance.oracle.state.global_state import GLOBAL_STATE, generator_states
+from conformance.oracle.state.reachable_state import Watched, module_attributes
 from conformance.oracle.tensor_facts import (
     NO_GRADIENT,
     address_of,

@@ -37,7 +37,13 @@ def identical(first: torch.Tensor, second: torch.Tensor) -> bool:
     """Whether two tensors are equal bit for bit, any NaN being equal to any other."""
     if first.shape != second.shape or first.dtype != second.dtype:
         return False
+    first, second = real_parts(first), real_parts(second)
     return torch.equal(first, second) or bool(((first == second) | (first.isnan() & second.isnan())).all())
+
+
+def real_parts(tensor: torch.Tensor) -> torch.Tensor:
+    """A complex tensor as the real numbers that it holds."""
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 def gradient_of(tensor: torch.Tensor) -> Any:
@@ -60,6 +66,7 @@ def describe(facts: dict[Place, Any], where: str, tensor: torch.Tensor) -> None:
     facts[where, "device"] = read(lambda: str(tensor.device))
     facts[where, "has_history"] = read(lambda: tensor.grad_fn is not None)
     facts[where, "is_inference"] = read(tensor.is_inference)
+    facts[where, "is_conj"], facts[where, "is_neg"] = read(tensor.is_conj), read(tensor.is_neg)
     if tensor.layout is torch.strided and read(tensor.numel):
         facts[where, "stride"] = read(tensor.stride)
         facts[where, "storage_offset"] = read(tensor.storage_offset)

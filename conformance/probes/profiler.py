@@ -19,6 +19,8 @@ _BACKWARD = re.compile(r"(\w+)Backward\d*")
 class Profiler(Probe):
     """Runs the stack's side, its compilation included, under torch's profiler."""
 
+    may_be_called_again = False
+
     def around_stack_side(self, seen: list[str]) -> AbstractContextManager[None]:
         return profiled(seen)
 

@@ -15,7 +15,7 @@ from conformance.canonical.expect import Expectable
 from conformance.canonical.graphs import Graph
 from conformance.canonical.tensor_types import dtype_name
 from conformance.capture.recorder import Recorder
-from conformance.oracle.global_state import global_state_restored
+from conformance.oracle.state.global_state import global_state_restored
 from conformance.program.programs import Calls, build_calls
 from conformance.stacks.base import Stack
 from conformance.stacks.config import StackError, patched

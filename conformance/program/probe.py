@@ -20,6 +20,9 @@ class Probe:
     #: False where looking at what a function reaches by its globals and closure would change what is measured.
     watches_reachable_state = True
 
+    #: False where the probe would show a call that is made after the sequence, to see what a call lets go of.
+    may_be_called_again = True
+
     #: Whether there is nothing to show where nothing is compiled.
     of_compilation = False
 

@@ -47,15 +47,35 @@ class TensorRecipe:
     dtype: torch.dtype
     requires_grad: bool
     seed: int
+    special: bool = False
 
     def build(self, device: str) -> torch.Tensor:
         """Small integers of either sign, so that linear programs are exact in every dtype and on every device."""
         steps = torch.arange(math.prod(self.shape), dtype=torch.int64)
-        values = (steps * 5 + self.seed * 3 + 1) % 7 - 3
-        if self.dtype is torch.bool:
-            values = values > 0
+        if self.special:
+            known = special_values(self.dtype)
+            values = known[(steps + self.seed) % len(known)]
+        else:
+            values = (steps * 5 + self.seed * 3 + 1) % 7 - 3
+            values = values > 0 if self.dtype is torch.bool else values
         built = values.reshape(self.shape).to(device=device, dtype=self.dtype)
         return built.requires_grad_() if self.requires_grad else built
+
+
+def special_values(dtype: torch.dtype) -> torch.Tensor:
+    """What a dtype holds besides plain numbers: NaN, signed zeros, infinities, subnormals and limits; one dimension."""
+    if dtype is torch.bool:
+        return torch.tensor([True, False])
+    if dtype.is_complex:
+        parts = special_values(dtype.to_real())
+        return torch.complex(parts, parts.roll(1))
+    if not dtype.is_floating_point:
+        least, most = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+        return torch.tensor([most, least, 0, 1, most - 1, least + 1], dtype=dtype)
+    largest, normal = torch.finfo(dtype).max, torch.finfo(dtype).smallest_normal
+    subnormal = normal * 0.75
+    values = [math.nan, -0.0, math.inf, subnormal, largest, -math.inf, 0.0, -subnormal, -largest, normal]
+    return torch.tensor(values, dtype=dtype)
 
 
 @dataclass(frozen=True)
@@ -77,17 +97,20 @@ def tensors(
     device: str,
     dtype: torch.dtype = torch.float32,
     requires_grad: bool | Sequence[bool] = False,
+    special: bool = False,
 ) -> CallSequence:
     """One call with a contiguous tensor per shape, distinct small integer values in each.
 
-    ``requires_grad`` is one flag for all or one per tensor. For anything else (views, duplicates, overlaps)
-    write a function ``calls(device)`` that returns a list of argument tuples and builds them afresh.
+    ``requires_grad`` is one flag for all or one per tensor. With ``special`` the values are those of `special_values`,
+    in order and again from the start, each tensor beginning one further than the one before it. For anything else
+    (views, duplicates, overlaps) write a function ``calls(device)`` that returns a list of argument tuples and builds
+    them afresh.
     """
     flags = [requires_grad] * len(shapes) if isinstance(requires_grad, bool) else list(requires_grad)
     if len(flags) != len(shapes):
         raise ProgramError(f"requires_grad has {len(flags)} flags for {len(shapes)} shapes")
     recipes = tuple(
-        TensorRecipe(tuple(shape), dtype, flag, seed)
+        TensorRecipe(tuple(shape), dtype, flag, seed, special)
         for seed, (shape, flag) in enumerate(zip(shapes, flags, strict=True))
     )
     return CallSequence((recipes,), device)
@@ -148,6 +171,11 @@ class Program:
     def watched(self) -> bool:
         """Whether what the program reaches besides its arguments is looked at and put back."""
         return all(probe.watches_reachable_state for probe in self.probes)
+
+    @property
+    def may_be_called_again(self) -> bool:
+        """Whether a call after the sequence is seen by nothing but the oracle."""
+        return all(probe.may_be_called_again for probe in self.probes)
 
     @contextmanager
     def around_side(self) -> Iterator[None]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from conformance.canonical.graphs import Graphs
 from conformance.capture.aot_graphs import front_end_graphs
-from conformance.oracle.global_state import dispatch_restored, global_state_restored
-from conformance.oracle.reachable_state import Watched
 from conformance.oracle.side import run_backward
+from conformance.oracle.state.global_state import dispatch_restored, global_state_restored
+from conformance.oracle.state.reachable_state import Watched
 from conformance.program.programs import Calls, Program, build_calls
 from conformance.stacks.skipped_logging import logs_left_out
 

@@ -32,7 +32,16 @@ THREADS = 1
 class Run(Shown):
     """A call sequence run eagerly and on a stack; made by `BoundStack.run`."""
 
-    def __init__(self, stack: Stack, program: Program, calls: Calls, device: str, traces: bool = True) -> None:
+    def __init__(
+        self,
+        stack: Stack,
+        program: Program,
+        calls: Calls,
+        device: str,
+        *,
+        traces: bool = True,
+        threads: int = THREADS,
+    ) -> None:
         self.stack, self.program, self.calls, self.device = stack, program, calls, device
         #: Whether the texts that the suite traces itself are compared in this run.
         self.traces = traces
@@ -41,7 +50,7 @@ class Run(Shown):
         self.saw = ""
         self._limit_named = False
         self._shown: dict[Probe, Any] = {}
-        torch.set_num_threads(THREADS)
+        torch.set_num_threads(threads)
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 

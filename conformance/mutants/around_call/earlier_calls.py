@@ -106,3 +106,29 @@ def requires_grad_of_the_first_call(compiled: Compiled) -> Compiled:
         return compiled(x if x.requires_grad == first[0] else x.detach().requires_grad_(first[0]))
 
     return called
+
+
+@around("aot_autograd.lifetimes.let_go")
+def last_call_kept(compiled: Compiled) -> Compiled:
+    """The arguments and outputs of a call are kept until the next one."""
+    last: list[Any] = []
+
+    @functools.wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        last[:] = [args, kwargs, compiled(*args, **kwargs)]
+        return last[2]
+
+    return called
+
+
+@around("aot_autograd.lifetimes.after_backward")
+def memory_of_arguments_kept(compiled: Compiled) -> Compiled:
+    """The memory of a call's arguments is kept until the next one, as if it were saved for a backward."""
+    saved: list[torch.Tensor] = []
+
+    @functools.wraps(compiled)
+    def called(*args: Any) -> Any:
+        saved[:] = [one.detach() for one in args if isinstance(one, torch.Tensor)]
+        return compiled(*args)
+
+    return called
