@@ -146,13 +146,13 @@ SETTINGS = [
 ]
 READ = [
     pytest.param(
-        inference_mode_inside, alternating(leave, enter(torch.inference_mode)), expected(""""""), id="inference_mode"
+        inference_mode_inside, alternating(leave, enter(torch.inference_mode)), expected("""add; mul"""), id="inference_mode"
     ),
     pytest.param(
-        precision_inside, alternating(precision("highest"), precision("high")), expected(""""""), id="precision"
+        precision_inside, alternating(precision("highest"), precision("high")), expected("""mul; add"""), id="precision"
     ),
-    pytest.param(threads, alternating(set_threads(1), set_threads(2)), expected(""""""), id="threads"),
-    pytest.param(sdpa, alternating(set_math(True), set_math(False)), expected(""""""), id="math_sdp"),
+    pytest.param(threads, alternating(set_threads(1), set_threads(2)), expected("""mul; mul"""), id="threads"),
+    pytest.param(sdpa, alternating(set_math(True), set_math(False)), expected("""mul; add"""), id="math_sdp"),
 ]
 FUNCTIONS = [
     pytest.param(sine, alternating(leave, enter(Negated)), expected(""""""), id="entered"),

@@ -67,7 +67,7 @@ SIZES = [
     pytest.param(double, shapes((3,), (), (3,)), 2, 1, expected("""rank of x: expected 1, actual 0"""), id="no_dimension"),
     pytest.param(scale_by_size, shapes((3,), (4,), (5,), (3,)), 2, 1, expected("""size of x at 0: expected 3, actual 4"""), id="grows"),
     pytest.param(scale_by_size, shapes((3,), (4,), (1,), (0,)), 4, 3, expected("""size of x at 0: expected 3, actual 4; size of x at 0: expected 3, actual 1; 2 <= size of x at 0; size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expected 1, actual 0"""), id="one_and_zero"),
-    pytest.param(scale_by_size, shapes((1,), (3,), (0,), (4,)), 3, 2, expected(""""""), id="from_one"),
+    pytest.param(scale_by_size, shapes((1,), (3,), (0,), (4,)), 3, 2, expected("""size of x at 0: expected 1, actual 3; size of x at 0: expected 1, actual 0; 2 <= size of x at 0"""), id="from_one"),
     pytest.param(choose_by_empty, shapes((3, 2), (0, 2), (4, 2)), 3, 2, expected("""size of x at 0: expected 3, actual 0; size of x at 0: expected 3, actual 4; size of x at 0: expected 0, actual 4"""), id="empty"),
     pytest.param(sum_first, shapes((3, 2), (0, 2), (1, 2)), 3, 2, expected("""size of x at 0: expected 3, actual 0; size of x at 0: expected 3, actual 1; size of x at 0: expected 0, actual 1"""), id="sum_of_none"),
     pytest.param(squeeze, shapes((2, 2), (1, 2), (3, 2)), 3, 2, expected("""size of x at 0: expected 2, actual 1; size of x at 0: expected 2, actual 3; size of x at 0: expected 1, actual 3"""), id="squeezed"),
@@ -106,3 +106,28 @@ def test_equal_sizes(stack, device, program, calls, graphs, recompiles, reasons)
     run.assert_matches_eager()
     run.assert_compiled(graphs=graphs, recompiles=recompiles)
     run.recompiles.expect(reasons)
+
+
+@needs("recompiles", "dynamic_shapes")
+@clause("guards.shapes.declared")
+def test_dynamic_from_the_start(stack, device):
+    """With dynamic shapes asked for, the first compilation serves every size from 2 on."""
+    run = stack.run(scale_by_size, shapes((3,), (4,), (2,)), dynamic=True)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.dynamo.operators.expect("""mul""")
+
+
+@needs("recompiles")
+@clause("guards.shapes.declared")
+def test_static_to_the_end(stack, device):
+    """With static shapes asked for, each size is compiled for once."""
+    run = stack.run(scale_by_size, shapes((3,), (4,), (2,), (3,)), dynamic=False)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=3, recompiles=2)
+    run.recompiles.expect("""\
+size of x at 0: expected 3, actual 4
+size of x at 0: expected 3, actual 2; size of x at 0: expected 4, actual 2
+""")

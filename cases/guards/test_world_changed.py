@@ -81,13 +81,13 @@ VARIABLES = [
     pytest.param(environment_member, SWITCH, expected(""""""), id="member"),
 ]
 FLAGS = [
-    pytest.param(flag_of_backend, alternating(set_benchmark(False), set_benchmark(True)), expected(""""""), id="benchmark"),
+    pytest.param(flag_of_backend, alternating(set_benchmark(False), set_benchmark(True)), expected("""global torch.backends.cudnn.benchmark == False"""), id="benchmark"),
 ]
 GENERATORS = [
-    pytest.param(python_number, expected(""""""), id="python_integer"),
-    pytest.param(python_float, expected(""""""), id="python_float"),
-    pytest.param(torch_number, expected(""""""), id="torch"),
-    pytest.param(initial_seed, expected(""""""), id="initial_seed"),
+    pytest.param(python_number, expected("""mul"""), id="python_integer"),
+    pytest.param(python_float, expected("""add"""), id="python_float"),
+    pytest.param(torch_number, expected("""rand; add"""), id="torch"),
+    pytest.param(initial_seed, expected("""add"""), id="initial_seed"),
 ]
 
 
