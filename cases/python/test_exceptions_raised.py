@@ -1,0 +1,244 @@
+"""Exceptions that a program raises itself: caught inside with else, finally and chains, or leaving."""
+
+import pytest
+import torch
+
+from conformance import clause, expected, needs
+
+
+class Own(Exception):
+    def __init__(self, code, **details):
+        super().__init__(f"code {code}")
+        self.code, self.details = code, details
+
+
+class Derived(Own):
+    pass
+
+
+def own_attributes(x, notes):
+    try:
+        raise Own(3, place="here")
+    except Own as error:
+        notes.extend([error.code, error.details, error.args])
+    return x * 2
+
+
+def derived(x, notes):
+    try:
+        raise Derived(4)
+    except Own as error:
+        notes.append(type(error).__name__)
+    return x * 2
+
+
+def other_branch(x, notes):
+    try:
+        notes.append("tried")
+    except ValueError:
+        notes.append("caught")
+    else:
+        notes.append("else")
+    finally:
+        notes.append("finally")
+    return x * 2
+
+
+def chained(x, notes):
+    try:
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise ValueError("second") from error
+    except ValueError as error:
+        notes.append(repr(error.__cause__))
+    return x * 2
+
+
+def context(x, notes):
+    try:
+        try:
+            raise KeyError("first")
+        finally:
+            raise ValueError("second")
+    except ValueError as error:
+        notes.append(type(error.__context__).__name__)
+    return x * 2
+
+
+def raised_again(x, notes):
+    try:
+        try:
+            raise KeyError("first")
+        except KeyError:
+            notes.append("noted")
+            raise
+    except LookupError as error:
+        notes.append(error.args)
+    return x * 2
+
+
+def return_in_finally(x, notes):
+    def inner():
+        try:
+            return 1
+        finally:
+            notes.append("finally")
+
+    def outer():
+        try:
+            raise ValueError("lost")
+        finally:
+            return 5  # noqa: B012
+
+    return x * inner() * outer()
+
+
+def break_in_finally(x, notes):
+    for number in range(3):
+        try:
+            if number == 1:
+                continue
+            notes.append(number)
+        finally:
+            notes.append("next")
+    return x * len(notes)
+
+
+def name_is_gone(x, notes):
+    error = "outer"
+    try:
+        raise ValueError
+    except ValueError as caught:
+        error = caught
+    notes.append(str(error))
+    return x * 2
+
+
+def group_by_tuple(x, notes):
+    kinds = (KeyError, IndexError)
+    try:
+        raise IndexError("one of two")
+    except kinds as error:
+        notes.append(isinstance(error, kinds))
+    return x * 2
+
+
+def notes_of_an_exception(x, notes):
+    error = ValueError("first", 2)
+    error.extra = 5
+    try:
+        raise error
+    except ValueError as caught:
+        notes.append((caught is error, caught.extra, caught.args))
+    return x * 2
+
+
+def write_and_raise(x, notes):
+    x.mul_(2)
+    notes.append("written")
+    raise Own(7, size=x.dim())
+
+
+def raise_from(x, notes):
+    try:
+        notes.append(x * 2)
+        raise KeyError("inner")
+    except KeyError as error:
+        raise Derived(8) from error
+
+
+def raise_after_finally(x, notes):
+    try:
+        x.add_(1)
+        raise IndexError("out")
+    finally:
+        notes.append(x * 2)
+
+
+def raise_in_a_callee(x, notes):
+    write_and_raise(x * 1, notes)
+    notes.append("never")
+
+
+class Undoing:
+    """Puts a list back when it is left."""
+
+    def __init__(self, notes):
+        self.notes = notes
+
+    def __enter__(self):
+        self.notes.append("entered")
+
+    def __exit__(self, kind, error, trace):
+        self.notes[:] = ["undone", kind.__name__ if kind else "none"]
+
+
+def raise_in_a_context(x, notes):
+    with Undoing(notes):
+        x.add_(1)
+        raise Own(9)
+
+
+def raise_under_no_grad(x, notes):
+    with torch.no_grad():
+        notes.append(x * 2)
+        raise Own(10)
+
+
+@torch.compiler.disable(recursive=False)
+def caught_outside(x, notes, program):
+    """Is not compiled, so that what was done before the exception left can be seen."""
+    try:
+        program(x, notes)
+    except (Own, IndexError) as error:
+        notes.append((type(error).__name__, error.args, getattr(error, "details", None), repr(error.__cause__)))
+    return torch.is_grad_enabled()
+
+
+def with_notes(device):
+    return [(torch.arange(3.0, device=device), [])]
+
+
+def with_program(program):
+    return lambda device: [(torch.arange(3.0, device=device), [], program)]
+
+
+CAUGHT = (
+    own_attributes, derived, other_branch, chained, context, raised_again, return_in_finally, break_in_finally,
+    name_is_gone, group_by_tuple, notes_of_an_exception,
+)  # fmt: skip
+LEAVING = [
+    pytest.param(write_and_raise, expected("""mul_"""), id="write"),
+    pytest.param(raise_from, expected(""""""), id="cause"),
+    pytest.param(raise_after_finally, expected(""""""), id="finally"),
+    pytest.param(raise_in_a_callee, expected("""mul"""), id="callee"),
+    pytest.param(raise_in_a_context, expected(""""""), id="context"),
+    pytest.param(raise_under_no_grad, expected("""set_grad_enabled; mul; set_grad_enabled"""), id="no_grad"),
+]
+
+
+@pytest.mark.parametrize("program", CAUGHT)
+@clause("python.exceptions.raised_and_caught")
+def test_caught_inside(stack, device, program):
+    """An exception of the program's own is caught with eager's attributes, causes and order."""
+    run = stack.run(program, with_notes)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+    run.dynamo[-1:].operators.expect("""\
+mul
+mul
+""")
+
+
+@pytest.mark.parametrize(("program", "operators"), LEAVING)
+@needs("graph_breaks")
+@clause("python.exceptions.leaving")
+def test_leaving(stack, device, program, operators):
+    """An exception that leaves has eager's type, arguments and cause, after what eager did before it."""
+    run = stack.run(caught_outside, with_program(program))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+    run.dynamo[:1].operators.expect(operators)
