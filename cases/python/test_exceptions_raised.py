@@ -6,6 +6,11 @@ import torch
 from conformance import clause, expected, needs
 
 
+def double(x):
+    """Is compiled by itself where the program cannot be."""
+    return x * 2
+
+
 class Own(Exception):
     def __init__(self, code, **details):
         super().__init__(f"code {code}")
@@ -21,7 +26,7 @@ def own_attributes(x, notes):
         raise Own(3, place="here")
     except Own as error:
         notes.extend([error.code, error.details, error.args])
-    return x * 2
+    return double(x)
 
 
 def derived(x, notes):
@@ -29,7 +34,7 @@ def derived(x, notes):
         raise Derived(4)
     except Own as error:
         notes.append(type(error).__name__)
-    return x * 2
+    return double(x)
 
 
 def other_branch(x, notes):
@@ -41,7 +46,7 @@ def other_branch(x, notes):
         notes.append("else")
     finally:
         notes.append("finally")
-    return x * 2
+    return double(x)
 
 
 def chained(x, notes):
@@ -52,7 +57,7 @@ def chained(x, notes):
             raise ValueError("second") from error
     except ValueError as error:
         notes.append(repr(error.__cause__))
-    return x * 2
+    return double(x)
 
 
 def context(x, notes):
@@ -63,7 +68,7 @@ def context(x, notes):
             raise ValueError("second")
     except ValueError as error:
         notes.append(type(error.__context__).__name__)
-    return x * 2
+    return double(x)
 
 
 def raised_again(x, notes):
@@ -75,7 +80,7 @@ def raised_again(x, notes):
             raise
     except LookupError as error:
         notes.append(error.args)
-    return x * 2
+    return double(x)
 
 
 def return_in_finally(x, notes):
@@ -112,7 +117,7 @@ def name_is_gone(x, notes):
     except ValueError as caught:
         error = caught
     notes.append(str(error))
-    return x * 2
+    return double(x)
 
 
 def group_by_tuple(x, notes):
@@ -121,7 +126,7 @@ def group_by_tuple(x, notes):
         raise IndexError("one of two")
     except kinds as error:
         notes.append(isinstance(error, kinds))
-    return x * 2
+    return double(x)
 
 
 def notes_of_an_exception(x, notes):
@@ -131,18 +136,18 @@ def notes_of_an_exception(x, notes):
         raise error
     except ValueError as caught:
         notes.append((caught is error, caught.extra, caught.args))
-    return x * 2
+    return double(x)
 
 
 def write_and_raise(x, notes):
     x.mul_(2)
-    notes.append("written")
+    notes.append(double(x))
     raise Own(7, size=x.dim())
 
 
 def raise_from(x, notes):
     try:
-        notes.append(x * 2)
+        notes.append(double(x))
         raise KeyError("inner")
     except KeyError as error:
         raise Derived(8) from error
@@ -153,11 +158,11 @@ def raise_after_finally(x, notes):
         x.add_(1)
         raise IndexError("out")
     finally:
-        notes.append(x * 2)
+        notes.append(double(x))
 
 
 def raise_in_a_callee(x, notes):
-    write_and_raise(x * 1, notes)
+    write_and_raise(double(x), notes)
     notes.append("never")
 
 
@@ -176,13 +181,13 @@ class Undoing:
 
 def raise_in_a_context(x, notes):
     with Undoing(notes):
-        x.add_(1)
+        notes.append(double(x))
         raise Own(9)
 
 
 def raise_under_no_grad(x, notes):
     with torch.no_grad():
-        notes.append(x * 2)
+        notes.append(double(x))
         raise Own(10)
 
 
@@ -209,11 +214,11 @@ CAUGHT = (
     name_is_gone, group_by_tuple, notes_of_an_exception,
 )  # fmt: skip
 LEAVING = [
-    pytest.param(write_and_raise, expected("""mul_"""), id="write"),
-    pytest.param(raise_from, expected(""""""), id="cause"),
-    pytest.param(raise_after_finally, expected(""""""), id="finally"),
+    pytest.param(write_and_raise, expected("""mul_; mul"""), id="write"),
+    pytest.param(raise_from, expected("""mul"""), id="cause"),
+    pytest.param(raise_after_finally, expected("""mul"""), id="finally"),
     pytest.param(raise_in_a_callee, expected("""mul"""), id="callee"),
-    pytest.param(raise_in_a_context, expected(""""""), id="context"),
+    pytest.param(raise_in_a_context, expected("""mul"""), id="context"),
     pytest.param(raise_under_no_grad, expected("""set_grad_enabled; mul; set_grad_enabled"""), id="no_grad"),
 ]
 
@@ -226,10 +231,7 @@ def test_caught_inside(stack, device, program):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
-    run.dynamo[-1:].operators.expect("""\
-mul
-mul
-""")
+    run.dynamo[-1:].operators.expect("""mul""")
 
 
 @pytest.mark.parametrize(("program", "operators"), LEAVING)

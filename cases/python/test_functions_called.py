@@ -8,6 +8,11 @@ import torch
 from conformance import Program, clause
 
 
+def double(x):
+    """Is compiled by itself where the program cannot be."""
+    return x * 2
+
+
 def make_cached(device):
     """How often the function ran is what a call returns."""
     runs = []
@@ -62,7 +67,7 @@ def make_cached_property(device):
     table = Table()
 
     def program(x):
-        return x * table.size * table.size, table.made
+        return double(x) * table.size * table.size, table.made
 
     return program
 
@@ -196,10 +201,7 @@ def test_cached(stack, device, make):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
-    run.dynamo[:1].operators.expect("""\
-mul
-mul
-""")
+    run.dynamo[:1].operators.expect("""mul""")
 
 
 @pytest.mark.parametrize("make", CALLED)
@@ -210,7 +212,4 @@ def test_called(stack, device, make):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
-    run.dynamo[:1].operators.expect("""\
-mul
-mul
-""")
+    run.dynamo[:1].operators.expect("""mul""")
