@@ -145,10 +145,18 @@ def alternating(first, second):
 
 CLASSES = [
     pytest.param(make_class_attribute, expected("""Settings.factor == 2"""), id="of_the_class"),
-    pytest.param(make_through_an_instance, expected("""dict(type(held).__dict__)['factor'] == 2"""), id="through_an_instance"),
-    pytest.param(make_of_the_base, expected("""dict(type(held).__mro__[1].__dict__)['factor'] == 2"""), id="of_the_base"),
+    pytest.param(
+        make_through_an_instance, expected("""dict(type(held).__dict__)['factor'] == 2"""), id="through_an_instance"
+    ),
+    pytest.param(
+        make_of_the_base, expected("""dict(type(held).__mro__[1].__dict__)['factor'] == 2"""), id="of_the_base"
+    ),
     pytest.param(make_property_state, expected("""held.stored == 2"""), id="state_of_a_property"),
-    pytest.param(make_property_replaced, expected("""dict(type(held).__dict__)['factor'].fget.__closure__[0].cell_contents == 2"""), id="property_replaced"),
+    pytest.param(
+        make_property_replaced,
+        expected("""dict(type(held).__dict__)['factor'].fget.__closure__[0].cell_contents == 2"""),
+        id="property_replaced",
+    ),
     pytest.param(make_class_of_an_instance, expected("""type of held"""), id="class_of_an_instance"),
     pytest.param(make_bases, expected("""dict(type(held).__mro__[1].__dict__)['factor'] == 2"""), id="bases"),
 ]
@@ -159,7 +167,9 @@ MODULES = [
     pytest.param(Scaled, {"values": [1]}, {"values": [1, 2]}, expected("""len(self.values) == 1"""), id="list"),
     pytest.param(Scaled, {"added": ...}, {"added": 3}, expected("""not hasattr(self, 'added')"""), id="added"),
     pytest.param(Scaled, {"added": 3}, {"added": ...}, expected("""KeyError on self.added"""), id="removed"),
-    pytest.param(ReadsPart, {"of_a_part": 2}, {"of_a_part": 3}, expected("""self.inner.of_a_part == 2"""), id="of_a_part"),
+    pytest.param(
+        ReadsPart, {"of_a_part": 2}, {"of_a_part": 3}, expected("""self.inner.of_a_part == 2"""), id="of_a_part"
+    ),
 ]
 
 

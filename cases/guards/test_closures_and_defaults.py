@@ -119,7 +119,7 @@ def make_keyword_default(device):
 def make_growing_default(device):
     """A default that is a list remembers earlier calls."""
 
-    def program(x, seen=[]):  # noqa: B006
+    def program(x, seen=[]):
         return x * (1 + len(seen))
 
     def set_to(values):
@@ -143,7 +143,13 @@ CELLS = [
     pytest.param(closing_over(2), 2, 3, expected("""cell == 2"""), id="number"),
     pytest.param(closing_over([1]), [1], [1, 2], expected("""len(cell) == 1"""), id="list"),
     pytest.param(closing_over("ab"), "ab", "abc", expected("""cell == 'ab'"""), id="string"),
-    pytest.param(make_tensor_cell, [1.0, 1.0, 1.0], [[1.0], [2.0]], expected("""rank of cell: expected 1, actual 2"""), id="tensor"),
+    pytest.param(
+        make_tensor_cell,
+        [1.0, 1.0, 1.0],
+        [[1.0], [2.0]],
+        expected("""rank of cell: expected 1, actual 2"""),
+        id="tensor",
+    ),
     pytest.param(make_shared_cell, 2, 3, expected("""scale.__closure__[0].cell_contents == 2"""), id="of_a_callee"),
     pytest.param(make_function_cell, "double", "triple", expected("""identity of chosen.__code__"""), id="function"),
 ]

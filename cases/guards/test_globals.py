@@ -100,13 +100,37 @@ def add_shift(x):
 CHANGES = [
     pytest.param(multiply, {"factor": 2.0}, {"factor": -3.0}, expected("""global factor == 2.0"""), id="number"),
     pytest.param(multiply, {"factor": 2.0}, {"factor": 2}, expected("""global factor == 2.0"""), id="type_of_a_number"),
-    pytest.param(through_a_callee, {"factor": 2.0}, {"factor": 4.0}, expected("""global factor == 2.0"""), id="of_a_callee"),
-    pytest.param(choose_by_name, {"name": "add"}, {"name": "multiply"}, expected("""global name == 'add'"""), id="string"),
+    pytest.param(
+        through_a_callee, {"factor": 2.0}, {"factor": 4.0}, expected("""global factor == 2.0"""), id="of_a_callee"
+    ),
+    pytest.param(
+        choose_by_name, {"name": "add"}, {"name": "multiply"}, expected("""global name == 'add'"""), id="string"
+    ),
     pytest.param(choose_by_presence, {"option": None}, {"option": 1}, expected("""global option is None"""), id="none"),
-    pytest.param(add_weight, {"weight": [1.0, 2.0, 3.0]}, {"weight": [[1.0], [2.0]]}, expected("""rank of global weight: expected 1, actual 2"""), id="tensor"),
-    pytest.param(count_flags, {"flags": [1]}, {"flags": [1, 2]}, expected("""len(global flags) == 1"""), id="length_of_a_list"),
-    pytest.param(read_table, {"table": {"factor": 2}}, {"table": {"factor": 3}}, expected("""global table['factor'] == 2"""), id="entry"),
-    pytest.param(call_function, {"function": double}, {"function": triple}, expected("""identity of global function.__code__"""), id="function"),
+    pytest.param(
+        add_weight,
+        {"weight": [1.0, 2.0, 3.0]},
+        {"weight": [[1.0], [2.0]]},
+        expected("""rank of global weight: expected 1, actual 2"""),
+        id="tensor",
+    ),
+    pytest.param(
+        count_flags, {"flags": [1]}, {"flags": [1, 2]}, expected("""len(global flags) == 1"""), id="length_of_a_list"
+    ),
+    pytest.param(
+        read_table,
+        {"table": {"factor": 2}},
+        {"table": {"factor": 3}},
+        expected("""global table['factor'] == 2"""),
+        id="entry",
+    ),
+    pytest.param(
+        call_function,
+        {"function": double},
+        {"function": triple},
+        expected("""identity of global function.__code__"""),
+        id="function",
+    ),
 ]
 
 

@@ -1,9 +1,9 @@
-"""Hooks of modules and tensors: registered and removed between calls."""
+"""Hooks of modules and tensors that are registered between calls, with torch's own settings."""
 
 import pytest
 import torch
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, needs
 
 GUARDED = {"dynamo.skip_nnmodule_hook_guards": False}
 
@@ -23,16 +23,8 @@ def double_output(module, arguments, output):
     return output * 2
 
 
-def add_to_output(module, arguments, output):
-    return output + 1
-
-
 def double_input(module, arguments):
     return tuple(argument * 2 for argument in arguments)
-
-
-def double_keywords(module, arguments, keywords):
-    return tuple(argument * 2 for argument in arguments), keywords
 
 
 def triple_gradient(module, *gradients):
@@ -87,17 +79,6 @@ def net_as_it_is(net):
     return net
 
 
-def two_hooks(prepend):
-    """Whether one doubles before the other adds."""
-
-    def put(net):
-        net.layer._forward_hooks.clear()
-        net.layer.register_forward_hook(double_output)
-        net.layer.register_forward_hook(add_to_output, prepend=prepend)
-
-    return put
-
-
 def alternating(first, second, last):
     def calls(device):
         x = torch.tensor([[1.0, -2.0]], device=device, requires_grad=True)
@@ -106,32 +87,6 @@ def alternating(first, second, last):
     return calls
 
 
-FORWARD = pytest.mark.parametrize(
-    ("first", "second", "reason"),
-    [
-        pytest.param(
-            take_off, on_layer("register_forward_hook", double_output), expected("""not self.layer._forward_hooks"""), id="forward"
-        ),
-        pytest.param(
-            take_off, on_layer("register_forward_pre_hook", double_input), expected("""not self.layer._forward_pre_hooks"""), id="pre"
-        ),
-        pytest.param(
-            take_off, on_layer("register_forward_pre_hook", double_keywords, with_kwargs=True), expected("""not self.layer._forward_pre_hooks"""), id="with_keywords",
-        ),
-        pytest.param(two_hooks(False), two_hooks(True), expected("""list(self.layer._forward_hooks.keys())"""), id="order"),
-    ],
-)
-BACKWARD = pytest.mark.parametrize(
-    ("second", "reason"),
-    [
-        pytest.param(
-            on_layer("register_full_backward_hook", triple_gradient), expected("""not self.layer._backward_hooks"""), id="backward"
-        ),
-        pytest.param(
-            on_layer("register_full_backward_pre_hook", triple_gradient), expected("""not self.layer._backward_pre_hooks"""), id="pre"
-        ),
-    ],
-)
 LATER = pytest.mark.parametrize(
     "hook",
     [
@@ -141,6 +96,7 @@ LATER = pytest.mark.parametrize(
         pytest.param(on_layer("register_full_backward_pre_hook", triple_gradient), id="backward_pre"),
     ],
 )
+
 TENSORS = pytest.mark.parametrize(
     "hook",
     [
@@ -148,6 +104,7 @@ TENSORS = pytest.mark.parametrize(
         pytest.param(on_weight("register_post_accumulate_grad_hook", triple_grad), id="after_accumulation"),
     ],
 )
+
 ALL = pytest.mark.parametrize(
     "hook",
     [
@@ -155,30 +112,6 @@ ALL = pytest.mark.parametrize(
         pytest.param(on_all("register_module_forward_pre_hook", double_input_of_linear), id="forward_pre"),
     ],
 )
-
-
-@FORWARD
-@needs("recompiles", "module_state")
-@clause("guards.hooks.guarded")
-def test_forward_hook_comes_and_goes(stack, device, first, second, reason):
-    """With hooks guarded, a forward hook that is there, or comes first, in one call alone does so in that call alone."""
-    run = stack.run(Net, alternating(first, second, first), config=GUARDED)
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=2, recompiles=1)
-    run.recompiles.expect(reason)
-
-
-@BACKWARD
-@needs("recompiles", "module_state", "training", "graph_breaks")
-@clause("guards.hooks.guarded")
-def test_backward_hook_comes_and_goes(stack, device, second, reason):
-    """With hooks guarded, a backward hook, which breaks the graph, runs for the one call that it is there for."""
-    run = stack.run(Net, alternating(take_off, second, take_off), config=GUARDED)
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=1, graph_breaks=1)
-    run.recompiles.expect(reason)
 
 
 @LATER

@@ -105,14 +105,20 @@ def fresh(first, second):
 
 VALUES = [
     pytest.param(choose_by_string, alternating("double", "triple"), expected("""value == 'double'"""), id="string"),
-    pytest.param(choose_by_letter, alternating("double", "triple"), expected("""value == 'double'"""), id="method_of_string"),
+    pytest.param(
+        choose_by_letter, alternating("double", "triple"), expected("""value == 'double'"""), id="method_of_string"
+    ),
     pytest.param(choose_by_bytes, alternating(b"double", b"triple"), expected("""value == b'double'"""), id="bytes"),
     pytest.param(choose_by_truth, alternating("", "a"), expected("""value == ''"""), id="empty_string"),
     pytest.param(choose_by_member, alternating(Kind.DOUBLE, Kind.TRIPLE), expected("""identity of value"""), id="enum"),
-    pytest.param(multiply_by_value, alternating(Kind.DOUBLE, Kind.TRIPLE), expected("""identity of value"""), id="value_of_enum"),
+    pytest.param(
+        multiply_by_value, alternating(Kind.DOUBLE, Kind.TRIPLE), expected("""identity of value"""), id="value_of_enum"
+    ),
     pytest.param(multiply, alternating(Level.LOW, Level.HIGH), expected("""identity of value"""), id="int_enum"),
     pytest.param(choose_by_flag, alternating(Bits.ONE, Bits.TWO), expected("""identity of value"""), id="flag"),
-    pytest.param(choose_by_flag, alternating(Bits.ONE, Bits.ONE | Bits.TWO), expected("""identity of value"""), id="flags_joined"),
+    pytest.param(
+        choose_by_flag, alternating(Bits.ONE, Bits.ONE | Bits.TWO), expected("""identity of value"""), id="flags_joined"
+    ),
     pytest.param(choose_by_none, alternating(None, 2), expected("""value is None"""), id="none_to_number"),
     pytest.param(choose_by_none, alternating(None, torch.ones(3)), expected("""value is None"""), id="none_to_tensor"),
     pytest.param(choose_by_class, alternating(Two, Three), expected("""identity of value"""), id="class"),

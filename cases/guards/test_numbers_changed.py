@@ -72,8 +72,17 @@ INTEGERS = [
     pytest.param(shift_by_half, with_numbers(5, -5, -7, 8), 2, 1, expected("""n == 5"""), id="floor_division"),
     pytest.param(remainder, with_numbers(5, -5, -7, 8), 2, 1, expected("""n == 5"""), id="remainder"),
     pytest.param(choose_by_sign, with_numbers(5, -5, 7, -8), 3, 2, expected("""n == 5; n == 5; n <= 0"""), id="sign"),
-    pytest.param(choose_by_zero, with_numbers(5, 6, 0, 7), 3, 2, expected("""n == 5; n == 5; n != 0"""), id="compared_with_zero"),
-    pytest.param(as_size, with_numbers(2, 3, 4, 0, 1), 4, 3, expected("""n == 2; n == 2; 3*n >= 2; n == 2; n != 1; 3*n < 2"""), id="size"),
+    pytest.param(
+        choose_by_zero, with_numbers(5, 6, 0, 7), 3, 2, expected("""n == 5; n == 5; n != 0"""), id="compared_with_zero"
+    ),
+    pytest.param(
+        as_size,
+        with_numbers(2, 3, 4, 0, 1),
+        4,
+        3,
+        expected("""n == 2; n == 2; 3*n >= 2; n == 2; n != 1; 3*n < 2"""),
+        id="size",
+    ),
     pytest.param(in_a_range, with_numbers(2, 3, 2, 0), 2, 2, expected("""n == 2; n == 2; n == 3"""), id="range"),
     pytest.param(comes_out, with_numbers(2, 3, 4, -1), 2, 1, expected("""n == 2"""), id="comes_out"),
     pytest.param(largest, with_numbers(2, MAX, MIN, 3), 2, 1, expected("""n == 2"""), id="limits"),
@@ -89,8 +98,15 @@ KINDS = [
 ]
 FLOATS = [
     pytest.param(multiply, with_numbers(2.0, 3.5, -1.5, 2.0), expected("""mul"""), id="grow"),
-    pytest.param(multiply, with_numbers(2.0, float("inf"), float("-inf"), float("nan"), 2.0), expected("""mul"""), id="special"),
-    pytest.param(choose_by_nan, with_numbers(2.0, float("nan"), 3.0, float("nan")), expected("""add"""), id="compared_with_itself"),
+    pytest.param(
+        multiply, with_numbers(2.0, float("inf"), float("-inf"), float("nan"), 2.0), expected("""mul"""), id="special"
+    ),
+    pytest.param(
+        choose_by_nan,
+        with_numbers(2.0, float("nan"), 3.0, float("nan")),
+        expected("""add"""),
+        id="compared_with_itself",
+    ),
     pytest.param(multiply_by_zero, with_numbers(0.0, -0.0, 0.0), expected(""""""), id="zeros"),
     pytest.param(comes_out, with_numbers(0.0, -0.0, float("nan"), 0.1), expected(""""""), id="comes_out"),
     pytest.param(choose_by_sign, with_numbers(2.5, -2.5, 0.0, 1e-320), expected("""mul"""), id="sign"),

@@ -96,14 +96,50 @@ def changes(*rows):
 
 
 TENSORS = changes(
-    pytest.param(Net, usual_weight, other_shape, expected("""rank of self.first.weight: expected 1, actual 2. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"""), id="shape_of_parameter"),
-    pytest.param(Net, usual_weight, other_dtype, expected("""dtype of self.first.weight: expected f32, actual Double. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"""), id="dtype_of_parameter"),
-    pytest.param(Net, usual_buffer, other_buffer, expected("""rank of self.shift: expected 1, actual 2"""), id="shape_of_buffer"),
-    pytest.param(Net, whole_to_float, whole_to_double, expected("""dtype of self.shift: expected f32, actual f64"""), id="dtype_of_module"),
+    pytest.param(
+        Net,
+        usual_weight,
+        other_shape,
+        expected(
+            """rank of self.first.weight: expected 1, actual 2. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"""
+        ),
+        id="shape_of_parameter",
+    ),
+    pytest.param(
+        Net,
+        usual_weight,
+        other_dtype,
+        expected(
+            """dtype of self.first.weight: expected f32, actual Double. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"""
+        ),
+        id="dtype_of_parameter",
+    ),
+    pytest.param(
+        Net, usual_buffer, other_buffer, expected("""rank of self.shift: expected 1, actual 2"""), id="shape_of_buffer"
+    ),
+    pytest.param(
+        Net,
+        whole_to_float,
+        whole_to_double,
+        expected("""dtype of self.shift: expected f32, actual f64"""),
+        id="dtype_of_module",
+    ),
 )
 GRADIENTS = changes(
-    pytest.param(Net, all_require_grad, none_requires_grad, expected("""requires_grad of self.first.weight: expected True, actual False"""), id="module"),
-    pytest.param(Net, all_require_grad, first_requires_none, expected("""requires_grad of self.first.weight: expected True, actual False"""), id="parameter"),
+    pytest.param(
+        Net,
+        all_require_grad,
+        none_requires_grad,
+        expected("""requires_grad of self.first.weight: expected True, actual False"""),
+        id="module",
+    ),
+    pytest.param(
+        Net,
+        all_require_grad,
+        first_requires_none,
+        expected("""requires_grad of self.first.weight: expected True, actual False"""),
+        id="parameter",
+    ),
 )
 TIES = pytest.mark.parametrize(
     ("first", "second", "recompiles"),

@@ -75,13 +75,22 @@ FACTOR = alternating(set_variable("CONFORMANCE_FACTOR", "2"), set_variable("CONF
 SWITCH = alternating(set_variable("CONFORMANCE_SWITCH", None), set_variable("CONFORMANCE_SWITCH", "1"))
 SEEDS = alternating(seeded(1), seeded(2))
 VARIABLES = [
-    pytest.param(environment_item, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="item"),
-    pytest.param(environment_get, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="get"),
+    pytest.param(
+        environment_item, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="item"
+    ),
+    pytest.param(
+        environment_get, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="get"
+    ),
     pytest.param(environment_getenv, FACTOR, expected(""""""), id="getenv"),
     pytest.param(environment_member, SWITCH, expected(""""""), id="member"),
 ]
 FLAGS = [
-    pytest.param(flag_of_backend, alternating(set_benchmark(False), set_benchmark(True)), expected("""global torch.backends.cudnn.benchmark == False"""), id="benchmark"),
+    pytest.param(
+        flag_of_backend,
+        alternating(set_benchmark(False), set_benchmark(True)),
+        expected("""global torch.backends.cudnn.benchmark == False"""),
+        id="benchmark",
+    ),
 ]
 GENERATORS = [
     pytest.param(python_number, expected("""mul"""), id="python_integer"),

@@ -1,4 +1,4 @@
-"""Containers of every kind that a program changes: what is in them afterwards, in which order."""
+"""Lists, dicts, sets and containers of the user's that a program changes: what is in them afterwards."""
 
 import collections
 
@@ -23,36 +23,8 @@ class OwnDict(dict):
         return 7
 
 
-def move_to_end(x, held):
-    held.move_to_end("b")
-    return x * held["a"]
-
-
-def move_to_front(x, held):
-    held.move_to_end("c", last=False)
-    return x * held["a"]
-
-
-def pop_items(x, held):
-    return x * held.popitem(last=False)[1] + held.popitem()[1]
-
-
 def reorder_by_pop(x, held):
     held["a"] = held.pop("a") + 1
-    return x * 2
-
-
-def rotate(x, held):
-    held.rotate(1)
-    held.append(9)
-    return x * held[0]
-
-
-def deque_of_its_own(x, held):
-    held.insert(1, 5)
-    held.remove(3)
-    held.reverse()
-    held.extendleft([7, 8])
     return x * 2
 
 
@@ -68,25 +40,8 @@ def pop_from_set(x, held):
     return x * held.pop()
 
 
-def count(x, held):
-    held.update("abca")
-    held["z"] -= 1
-    return x * held["a"]
-
-
 def most_common(x, held):
     return x * held.most_common(1)[0][1], +held
-
-
-def chained(x, held):
-    held["new"] = 5
-    held.maps[1]["b"] = 6
-    return x * held["a"]
-
-
-def missing_made(x, held):
-    held["b"] += 2
-    return x * held["a"]
 
 
 def own_append(x, held):
@@ -149,16 +104,8 @@ def on(make):
     return lambda device: [(torch.arange(3.0, device=device), make())]
 
 
-def ordered():
-    return collections.OrderedDict(a=1, b=2, c=3)
-
-
 def plain():
     return {"a": 1, "b": 2, "c": 3}
-
-
-def default():
-    return collections.defaultdict(lambda: 5, a=2)
 
 
 def order_of(arguments, output):
@@ -168,18 +115,9 @@ def order_of(arguments, output):
 
 
 ROWS = [
-    pytest.param(move_to_end, ordered, expected("""mul"""), id="move_to_end"),
-    pytest.param(move_to_front, ordered, expected("""mul"""), id="move_to_front"),
-    pytest.param(pop_items, ordered, expected("""mul; add"""), id="popitem"),
     pytest.param(reorder_by_pop, plain, expected("""mul"""), id="pop_and_set"),
-    pytest.param(reorder_by_pop, ordered, expected("""mul"""), id="pop_and_set_in_ordered"),
-    pytest.param(rotate, lambda: collections.deque([1, 2, 3], 3), expected("""mul"""), id="deque_rotated"),
-    pytest.param(deque_of_its_own, lambda: collections.deque([1, 2, 3]), expected("""mul"""), id="deque_changed"),
     pytest.param(set_algebra, lambda: {1, 2}, expected("""mul"""), id="set_algebra"),
     pytest.param(pop_from_set, lambda: {1, 2}, expected("""mul"""), id="set_popped"),
-    pytest.param(count, lambda: collections.Counter("a"), expected("""mul"""), id="counter"),
-    pytest.param(chained, lambda: collections.ChainMap({"a": 2}, {"b": 3}), expected("""mul"""), id="chain_map"),
-    pytest.param(missing_made, default, expected("""mul"""), id="defaultdict"),
     pytest.param(own_append, OwnList, expected("""mul"""), id="own_list"),
     pytest.param(own_set, OwnDict, expected("""mul"""), id="own_dict"),
     pytest.param(slices, lambda: [1, 2, 3, 4], expected("""mul"""), id="slices"),
@@ -190,6 +128,7 @@ ROWS = [
     pytest.param(view_of_keys, plain, expected("""mul"""), id="view_of_keys"),
     pytest.param(contains_itself, lambda: [1], expected("""mul"""), id="contains_itself"),
 ]
+
 BREAKING = [
     pytest.param(most_common, lambda: collections.Counter("aab"), expected("""mul"""), id="counter_read"),
     pytest.param(bytes_changed, lambda: bytearray(b"ab"), expected("""mul"""), id="bytearray"),

@@ -68,7 +68,7 @@ def make_of_module(device):
 
 
 def make_default_argument(device):
-    def note(x, notes=[]):  # noqa: B006
+    def note(x, notes=[]):
         notes.append(1)
         return x * len(notes)
 

@@ -41,7 +41,7 @@ def mapped_pair(pair):
 
 
 def flattened(pair):
-    leaves, spec = pytree.tree_flatten({"pair": pair, "list": [1, (pair.left,)]})
+    leaves, spec = pytree.tree_flatten({"pair": pair, "list": [1, ("text",)]})
     return pytree.tree_unflatten([leaf * 2 for leaf in leaves], spec)
 
 
@@ -80,7 +80,8 @@ def shared_inside(x):
 
 
 def maximum(x):
-    return torch.max(x * 2, 0), torch.sort(x * 2)
+    y = x * 2
+    return torch.return_types.max((y, y)), Named(y, y)
 
 
 def functions(x):
@@ -110,7 +111,7 @@ PASSED = [
     pytest.param(many_kinds, one(lambda x: call(x, 2, 3, 4, c=5, e=1, f=2)), id="all_kinds"),
     pytest.param(many_kinds, one(lambda x: call(x, b=2, c=5, d=1, z=1)), id="by_keyword"),
     pytest.param(of_pair, one(lambda x: call(Pair(x, 3))), id="pytree"),
-    pytest.param(mapped_pair, one(lambda x: call(Pair(x, (x, 1)))), id="mapped"),
+    pytest.param(mapped_pair, one(lambda x: call(Pair(x, (3, 1)))), id="mapped"),
     pytest.param(flattened, one(lambda x: call(Pair(x, 3))), id="flattened"),
     pytest.param(of_record, one(lambda x: call(Record(x))), id="dataclass"),
     pytest.param(of_named, one(lambda x: call(Named(1, x))), id="named_tuple"),
@@ -126,13 +127,7 @@ def test_arguments(stack, device, program, calls):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""\
-mul
-mul
-mul
-mul
-mul
-""")
+    run.dynamo.operators.expect("""mul""")
 
 
 @pytest.mark.parametrize("program", RESULTS)
@@ -143,4 +138,4 @@ def test_results(stack, device, program):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.dynamo.operators.expect("""mul_""")
+    run.dynamo.operators.expect("""mul""")

@@ -47,7 +47,13 @@ class Kind(enum.Enum):
 
 
 def types(x):
-    return double(x), type(x) is torch.Tensor, isinstance(x, (int, torch.Tensor)), issubclass(bool, int), type(1).__name__
+    return (
+        double(x),
+        type(x) is torch.Tensor,
+        isinstance(x, (int, torch.Tensor)),
+        issubclass(bool, int),
+        int.__name__,
+    )
 
 
 def of_tensor(x):
@@ -77,7 +83,7 @@ def chained_comparisons(x):
 
 def identities(x):
     y = x
-    return double(x), y is x, x is not None, [] is [], None is None, x in [x], [x].index(x)
+    return double(x), y is x, x is not None, [] == [], None is None, x in [x], [x].index(x)
 
 
 def enums(x):
@@ -85,7 +91,17 @@ def enums(x):
 
 
 def numbers(x):
-    return double(x), 7 // -2, -7 % 3, divmod(-7, 2), round(2.5), round(-1.25, 1), 2**-1, int(-2.7), math.isnan(math.nan)
+    return (
+        double(x),
+        7 // -2,
+        -7 % 3,
+        divmod(-7, 2),
+        round(2.5),
+        round(-1.25, 1),
+        2**-1,
+        int(-2.7),
+        math.isnan(math.nan),
+    )
 
 
 def floats(x):
