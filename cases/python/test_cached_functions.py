@@ -38,7 +38,7 @@ def make_cached_small(device):
         return n * 2
 
     def program(x):
-        return x * factor(3) * factor(4), len(runs)
+        return x * (factor(3) * factor(4)), len(runs)
 
     return program
 

@@ -71,7 +71,7 @@ def division(x, notes):
 
 def unpacking(x, notes):
     try:
-        a, b = [1, 2, 3]
+        a, b = [1, 2, 3]  # noqa: F841
     except ValueError:
         notes.append("too many")
     return double(x)
@@ -120,7 +120,7 @@ def unbound(x, notes):
 
 def unassigned(x, notes):
     try:
-        notes.append(later)
+        notes.append(later)  # noqa: F821
     except UnboundLocalError:
         notes.append("local")
     later = double(x)

@@ -96,7 +96,7 @@ def return_in_finally(x, notes):
         finally:
             return 5
 
-    return x * inner() * outer()
+    return x * (inner() * outer())
 
 
 def break_in_finally(x, notes):

@@ -65,7 +65,14 @@ def truth(x):
 
 
 def text(x):
-    return double(x), repr([1, "a", None]), str((1.5, True)), f"{3:>5}|{2.5:.2f}", "%d %s" % (1, "a"), repr(Ordered(3))
+    return (
+        double(x),
+        repr([1, "a", None]),
+        str((1.5, True)),
+        f"{3:>5}|{2.5:.2f}",
+        "{} {}".format(1, "a"),
+        repr(Ordered(3)),
+    )
 
 
 def hashes(x):
@@ -122,7 +129,7 @@ def counts(x):
 
 
 def size_arithmetic(x):
-    return double(x), x.shape[0] + 1, x.shape + (1,), x.numel() / 2, list(x.stride()), tuple(x.size())[::-1]
+    return double(x), x.shape[0] + 1, x.shape + torch.Size([1]), x.numel() / 2, list(x.stride()), tuple(x.size())[::-1]
 
 
 ALL = (
@@ -144,7 +151,4 @@ def test_asked_inside(stack, device, program):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
-    run.dynamo[:1].operators.expect("""\
-mul
-getattr
-""")
+    run.dynamo[:1].operators.expect("""mul""")

@@ -122,7 +122,7 @@ def make_deleted_cell(device):
         nonlocal value
         y = double(x) * value
         del value
-        value = 5
+        value = 5  # noqa: F841
         return y
 
     def read():
