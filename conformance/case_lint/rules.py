@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import conformance
 from conformance.case_lint.syntax import CaseFile, calls, dotted, imported_modules
 
-HAND_WRITTEN = frozenset({"aot_autograd", "duplicate_arguments", "freezing", "layout", "minifier"})
+HAND_WRITTEN = frozenset({"aot_autograd", "duplicate_arguments", "freezing", "layout", "minifier", "guards", "python"})
 PRIVATE_TORCH = ("torch._dynamo", "torch._inductor", "torch._functorch")
 LONGEST_FILE = 200
 TRIPLE_QUOTED = re.compile(r"[rR]?(\"\"\"|''')")

@@ -53,7 +53,7 @@ class BoundStack:
         `tensors` or is a function of the device that returns a list of argument tuples. Options are those of
         `Program`: after, inference, backward, dynamic, fullgraph, config.
         """
-        run = Run(self.stack, Program.of(program, **options), calls, self.device, self.traces)
+        run = Run(self.stack, Program.of(program, **options), calls, self.device, traces=self.traces)
         self.runs.append(run)
         return run
 

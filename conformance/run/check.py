@@ -86,7 +86,7 @@ def check_file(path: str, stack: Stack, device: str, threads: int = THREADS) -> 
     module = load(path)
     program = program_of(module, path)
     _try_out(program, module, device, path)
-    run = Run(stack, program, module.calls, device, threads)
+    run = Run(stack, program, module.calls, device, threads=threads)
     found = run.comparison.discrepancies
     record = run.record()
     return {

@@ -1,0 +1,139 @@
+"""Functions that a program calls: partial, bound, decorated and recursive ones run as often as in eager."""
+
+import functools
+
+import pytest
+import torch
+
+from conformance import Program, clause
+
+
+def make_partial(device):
+    notes = []
+
+    def scale(x, factor, *, note):
+        notes.append(note)
+        return x * factor
+
+    bound = functools.partial(functools.partial(scale, factor=3), note="noted")
+
+    def program(x):
+        return bound(x), len(notes)
+
+    return program
+
+
+def make_bound(device):
+    class Tool:
+        def __init__(self):
+            self.used = 0
+
+        def use(self, x):
+            self.used += 1
+            return x * self.used
+
+    tool = Tool()
+    method = tool.use
+
+    def program(x):
+        return method(x), Tool.use(tool, 2), tool.used
+
+    return program
+
+
+def make_decorated(device):
+    notes = []
+
+    def noting(text):
+        def decorate(function):
+            @functools.wraps(function)
+            def called(*args, **kwargs):
+                notes.append(text)
+                return function(*args, **kwargs)
+
+            return called
+
+        return decorate
+
+    @noting("outer")
+    @noting("inner")
+    def scale(x):
+        return x * len(notes)
+
+    def program(x):
+        return scale(x), tuple(notes), scale.__name__
+
+    return program
+
+
+def make_recursive(device):
+    depth = []
+
+    def down(n):
+        depth.append(n)
+        return 1 if n == 0 else n * down(n - 1)
+
+    def program(x):
+        return x * down(4), len(depth)
+
+    return program
+
+
+def make_reduced(device):
+    seen = []
+
+    def product(a, b):
+        seen.append((a, b))
+        return a * b
+
+    def program(x):
+        return x * functools.reduce(product, [2, 3, 4]), len(seen)
+
+    return program
+
+
+def make_short_circuit(device):
+    asked = []
+
+    def ask(value):
+        asked.append(value)
+        return value
+
+    def program(x):
+        found = any(ask(value) for value in (0, 1, 1)) and (ask(0) or ask(5))
+        return x * found, list(asked)
+
+    return program
+
+
+def make_dispatched(device):
+    @functools.singledispatch
+    def factor(value):
+        return 2
+
+    @factor.register
+    def _(value: str):
+        return len(value)
+
+    def program(x):
+        return x * factor("abc"), factor(1)
+
+    return program
+
+
+def two_calls(device):
+    return [(torch.arange(3.0, device=device),) for _ in range(2)]
+
+
+CALLED = [make_partial, make_bound, make_decorated, make_recursive, make_reduced, make_short_circuit, make_dispatched]
+
+
+@pytest.mark.parametrize("make", CALLED)
+@clause("python.functions.run")
+def test_called(stack, device, make):
+    """A function that is reached through others runs as often and in the order as in eager."""
+    run = stack.run(Program(make=make), two_calls)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+    run.dynamo[:1].operators.expect("""mul""")
