@@ -16,7 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-AREAS = ("aot_autograd", "duplicate_arguments", "freezing", "layout", "minifier", "generated")
+AREAS = ("aot_autograd", "duplicate_arguments", "freezing", "layout", "minifier", "operators", "generated")
 LEVELS = ("MUST", "SHOULD")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.canonical.expect import ExpectationUsage
+from conformance.contract.failure import NothingToTry
 from conformance.results.result_file import CaseResult
 from conformance.suite.outcome import TIMEOUT, Failure, result, told, verdict
 from conformance.suite.results_folder import script_name
@@ -54,6 +55,9 @@ def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
 
 def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded:
     error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, NothingToTry):
+        report.outcome = "passed"
+        return _result(item, call, "not_applicable", str(error)), None
     failure = _failure(item, error) if error is not None else None
     outcome, reason = verdict(failure, item.conformance_entry)
     divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, scripts)
