@@ -12,8 +12,8 @@ from conformance.contract.declarations import by_scope, clause, in_profiles, nee
 
 if TYPE_CHECKING:
     from conformance.canonical.expect import expected
-    from conformance.operator_samples import assert_refused_as_eager, assert_samples_as_eager, operators
     from conformance.generate import assert_as_eager, kept, kept_programs, sketches
+    from conformance.operator_samples import assert_refused_as_eager, assert_samples_as_eager, operators
     from conformance.program.programs import Call, CallSequence, Program, call, tensors
 
 __all__ = [

@@ -1,8 +1,8 @@
 """Makes the samples of operators from torch's database; run in a process of its own.
 
-Importing the database changes global flags of torch and sets ``TORCHINDUCTOR_CACHE_DIR``; nothing of that reaches a run.
-``python -m conformance.operator_samples.database`` reads an order from standard input: ``folder``, ``dtypes`` and
-``operators`` (None for all).
+Importing the database changes global flags of torch and sets ``TORCHINDUCTOR_CACHE_DIR``, and nothing of that may reach
+a run. ``python -m conformance.operator_samples.database`` reads an order from standard input, in JSON: ``folder``,
+``kinds`` (dtypes and ``errors``) and ``operators`` (None for all).
 """
 
 from __future__ import annotations

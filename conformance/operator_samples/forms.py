@@ -1,4 +1,4 @@
-"""The forms in which a sample is called: as it is, with gradients, in place, into `out`, on other layouts and values."""
+"""The forms in which a sample is called: plain, with gradients, in place, into ``out``, on other layouts and values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ FLOATS = (float("nan"), float("inf"), 1.0, float("-inf"), -0.0, 1e-40, 0.0, -1.5
 
 def results(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call, without gradients."""
-    yield sample.replaced(lambda tensor: tensor.detach())
+    yield _plain(sample)
+
+
+def _plain(sample: Sample) -> Sample:
+    return sample.replaced(lambda tensor: tensor.detach())
 
 
 def gradients(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
@@ -31,20 +35,20 @@ def gradients(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
 def in_place(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The method that writes its result over the first operand."""
     if record["in_place"]:
-        for plain in results(sample, record):
-            yield dataclasses.replace(plain, spelled=record["in_place"])
+        plain = _plain(sample)
+        yield dataclasses.replace(plain, spelled=record["in_place"])
 
 
 def out(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call into tensors that are given: of the right size in another layout, and without elements."""
     if not record["out"]:
         return
-    for plain in results(sample, record):
-        result = call(plain) if runs(plain) else None
-        if isinstance(result, torch.Tensor) or (isinstance(result, tuple) and result):
-            for made in (_transposed_zeros, _nothing):
-                given: Any = mapped(result if isinstance(result, torch.Tensor) else tuple(result), made)
-                yield dataclasses.replace(plain, kwargs={**plain.kwargs, "out": given})
+    plain = _plain(sample)
+    result = call(plain) if runs(plain) else None
+    if isinstance(result, torch.Tensor) or (isinstance(result, tuple) and result):
+        for made in (_transposed_zeros, _nothing):
+            given: Any = mapped(result if isinstance(result, torch.Tensor) else tuple(result), made)
+            yield dataclasses.replace(plain, kwargs={**plain.kwargs, "out": given})
 
 
 def _transposed_zeros(result: torch.Tensor) -> torch.Tensor:
@@ -57,9 +61,9 @@ def _nothing(result: torch.Tensor) -> torch.Tensor:
 
 def transposed(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call on operands whose dimensions lie in memory in the opposite order, images as channels_last."""
-    for plain in results(sample, record):
-        if any(tensor.dim() > 1 for tensor in plain.tensors):
-            yield plain.replaced(_transposed)
+    plain = _plain(sample)
+    if any(tensor.dim() > 1 for tensor in plain.tensors):
+        yield plain.replaced(_transposed)
 
 
 def _transposed(tensor: torch.Tensor) -> torch.Tensor:
@@ -71,9 +75,9 @@ def _transposed(tensor: torch.Tensor) -> torch.Tensor:
 
 def gaps(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call on operands that are every second column of a larger tensor."""
-    for plain in results(sample, record):
-        if any(tensor.numel() > 1 for tensor in plain.tensors):
-            yield plain.replaced(_every_second)
+    plain = _plain(sample)
+    if any(tensor.numel() > 1 for tensor in plain.tensors):
+        yield plain.replaced(_every_second)
 
 
 def _every_second(tensor: torch.Tensor) -> torch.Tensor:
@@ -82,18 +86,18 @@ def _every_second(tensor: torch.Tensor) -> torch.Tensor:
 
 def small_sizes(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call where an operand has no dimensions, no elements or a dimension of size one."""
-    for plain in results(sample, record):
-        if any(tensor.dim() == 0 or min(tensor.shape) < 2 for tensor in plain.tensors):
-            yield plain
+    plain = _plain(sample)
+    if any(tensor.dim() == 0 or min(tensor.shape) < 2 for tensor in plain.tensors):
+        yield plain
 
 
 def special_values(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call on NaN, infinities, zeros of both signs, subnormals and the limits of integers."""
     operands = [one for one in sample.args if isinstance(one, torch.Tensor)]
-    for plain in results(sample, record):
-        shifts = {id(tensor): number for number, tensor in enumerate(plain.tensors)}
-        if operands:
-            yield plain.replaced(lambda tensor: _special(tensor, shifts[id(tensor)]))
+    plain = _plain(sample)
+    shifts = {id(tensor): number for number, tensor in enumerate(plain.tensors)}
+    if operands:
+        yield plain.replaced(lambda tensor: _special(tensor, shifts[id(tensor)]))
 
 
 def _special(tensor: torch.Tensor, shift: int) -> torch.Tensor:
@@ -112,8 +116,7 @@ def _special(tensor: torch.Tensor, shift: int) -> torch.Tensor:
 
 
 FORMS: Mapping[str, Form] = {
-    form.__name__: form
-    for form in (results, gradients, in_place, out, transposed, gaps, small_sizes, special_values)
+    form.__name__: form for form in (results, gradients, in_place, out, transposed, gaps, small_sizes, special_values)
 }
 
 

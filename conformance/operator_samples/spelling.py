@@ -7,8 +7,8 @@ from typing import Any
 from conformance.operator_samples.sample import Sample
 
 _METHODS = """
-    T H mT mH bfloat16 bool byte char chalf contiguous double expand expand_as float half int item long new_full new_ones
-    new_zeros repeat reshape_as short sum_to_size to unfold view view_as zero_
+    T H mT mH bfloat16 bool byte char chalf contiguous double expand expand_as float half int item long new_full
+    new_ones new_zeros repeat reshape_as short sum_to_size to unfold view view_as zero_
 """
 _FUNCTIONS = """
     bernoulli multinomial nn.functional.alpha_dropout nn.functional.dropout nn.functional.dropout2d
@@ -65,15 +65,14 @@ LEFT_OUT = {
     "to_sparse": "results without strides: the database's samples are dense everywhere else",
 }
 PRIVATE = "private to torch: users call what is built on it"
-#: Operators that draw random numbers: they have cases of their own.
-RANDOM = frozenset(
-    """
+_RANDOM = """
     bernoulli cauchy exponential geometric log_normal multinomial nn.functional.alpha_dropout nn.functional.dropout
     nn.functional.dropout2d nn.functional.dropout3d nn.functional.feature_alpha_dropout.with_train
     nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d nn.functional.rrelu normal normal.in_place
     normal.number_mean rand_like randint randint_like randn randn_like uniform
-    """.split()
-)
+"""
+#: Operators that draw random numbers: they have cases of their own.
+RANDOM = frozenset(_RANDOM.split())
 
 
 def full_name(info: Any) -> str:

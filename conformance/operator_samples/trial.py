@@ -141,7 +141,9 @@ def _tell(stack: BoundStack, row: str, form: str, differing: Sequence[tuple[Samp
     named, lines = [], []
     for sample, run in differing:
         for one in run.comparison.discrepancies:
-            named.append(Discrepancy(one.observable, f"{sample.name}.{one.where}".rstrip("."), one.expected, one.actual))
+            named.append(
+                Discrepancy(one.observable, f"{sample.name}.{one.where}".rstrip("."), one.expected, one.actual)
+            )
             lines.append(f"  {named[-1]}")
     first, run = differing[0]
     text = _text(first, stack.device)
