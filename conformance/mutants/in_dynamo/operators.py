@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +21,8 @@ def _named(module: fx.GraphModule, *names: str) -> list[fx.Node]:
 def _replace(module: fx.GraphModule, names: tuple[str, ...], function: Callable[..., Any]) -> None:
     """Every call of one of these operators becomes a call of the function, which gets the operator first."""
     for node in _named(module, *names):
-        original = getattr(torch.Tensor, node.target) if node.op == "call_method" else node.target
-        node.op, node.target, node.args = "call_function", function, (original, *node.args)
+        original: Any = getattr(torch.Tensor, str(node.target)) if node.op == "call_method" else node.target
+        node.op, node.target, node.args = "call_function", functools.partial(function, original), node.args
 
 
 @editing("operators.chains.as_eager")
