@@ -8,11 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from conformance.contract.declarations import clause, in_profiles, needs
+from conformance.contract.declarations import by_scope, clause, in_profiles, needs
 
 if TYPE_CHECKING:
     from conformance.canonical.expect import expected
     from conformance.generate import assert_as_eager, kept, kept_programs, sketches
+    from conformance.operator_samples import assert_refused_as_eager, assert_samples_as_eager, operators
     from conformance.program.programs import Call, CallSequence, Program, call, tensors
 
 __all__ = [
@@ -20,6 +21,9 @@ __all__ = [
     "CallSequence",
     "Program",
     "assert_as_eager",
+    "assert_refused_as_eager",
+    "assert_samples_as_eager",
+    "by_scope",
     "call",
     "clause",
     "expected",
@@ -27,6 +31,7 @@ __all__ = [
     "kept",
     "kept_programs",
     "needs",
+    "operators",
     "probes",
     "sketches",
     "tensors",
@@ -37,6 +42,9 @@ def __getattr__(name: str) -> Any:
     # Loaded when asked for: reports and clause lists must not wait for torch.
     if name in __all__:
         generate = dict.fromkeys(("assert_as_eager", "kept", "kept_programs", "sketches"), "generate")
-        module = {"expected": "canonical.expect", **generate}.get(name, "program.programs")
+        operator = dict.fromkeys(
+            ("assert_refused_as_eager", "assert_samples_as_eager", "operators"), "operator_samples"
+        )
+        module = {"expected": "canonical.expect", **generate, **operator}.get(name, "program.programs")
         return getattr(importlib.import_module(f"conformance.{module}"), name)
     raise AttributeError(f"module 'conformance' has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -103,6 +103,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "conformance_target" in metafunc.fixturenames:
         targets = metafunc.config.stash[SESSION].targets
         metafunc.parametrize("conformance_target", targets, ids=[str(one) for one in targets], indirect=True)
+    if found := getattr(metafunc.function, "conformance_rows", None):
+        argument, rows = found
+        metafunc.parametrize(argument, rows(metafunc.config.option.profile))
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ PACKAGES = (
     "probes",
     "minify",
     "run",
+    "operator_samples",
     "results",
     "report",
     "suite",

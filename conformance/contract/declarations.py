@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from conformance.contract.capabilities import CAPABILITIES, UnknownCapability
@@ -36,6 +36,11 @@ def needs(*capabilities: str) -> Callable[[Case], Case]:
         if capability not in CAPABILITIES:
             raise UnknownCapability(f"unknown capability {capability!r}; {nearest(capability, CAPABILITIES)}")
     return _marking("conformance_needs", capabilities)
+
+
+def by_scope(argument: str, rows: Callable[[str], Sequence[str]]) -> Callable[[Case], Case]:
+    """Give a case one argument, whose values depend on the scope of the run, as `pytest.mark.parametrize` would."""
+    return _marking("conformance_rows", (argument, rows))
 
 
 def in_profiles(*profiles: str) -> Callable[[Case], Case]:

@@ -25,6 +25,10 @@ class Discrepancy:
         return f"{self.name}: eager {self.expected}, stack {self.actual}"
 
 
+class NothingToTry(Exception):
+    """There is nothing that a case could try on this release of torch; the message says what is not there."""
+
+
 class CaseFailure(AssertionError):
     """A broken promise: the phase of the run it shows in, and what differs.
 

@@ -17,8 +17,16 @@ else:
     import tomli as tomllib
 
 AREAS = (
-    "aot_autograd", "duplicate_arguments", "freezing", "layout", "minifier", "guards", "python", "generated",
-)  # fmt: skip
+    "aot_autograd",
+    "duplicate_arguments",
+    "freezing",
+    "layout",
+    "minifier",
+    "operators",
+    "guards",
+    "python",
+    "generated",
+)
 LEVELS = ("MUST", "SHOULD")
 
 

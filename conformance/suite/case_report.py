@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.canonical.expect import ExpectationUsage
+from conformance.contract.failure import NothingToTry
 from conformance.results.result_file import CaseResult
 from conformance.run.attribution import inherited, rungs_below
 from conformance.suite.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, result, told, verdict
@@ -55,6 +56,9 @@ def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
 
 def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded:
     error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, NothingToTry):
+        report.outcome = "passed"
+        return _result(item, call, "not_applicable", str(error)), None
     failure = _failure(item, error) if error is not None else None
     blamed = _blame(item, error, failure) if failure is not None and not failure.of_the_suite else None
     outcome, reason = verdict(failure, item.conformance_entry, blamed)

@@ -1,0 +1,108 @@
+"""Integers and booleans, which have one right answer each."""
+
+import pytest
+import torch
+
+from conformance import clause
+
+
+def bytes_of(device):
+    return [(torch.tensor([3, 128, 250, 255], dtype=torch.uint8, device=device),)]
+
+
+def signed_bytes(device):
+    return [(torch.tensor([[-128, -7, -1], [0, 7, 127]], dtype=torch.int8, device=device),)]
+
+
+def integers(device):
+    return [(torch.tensor([-(2**63), -7, -1, 0, 1, 7, 2**63 - 1], device=device),)]
+
+
+def flags(device):
+    return [(torch.tensor([[True, False, True], [True, True, False]], device=device),)]
+
+
+def floats(device):
+    return [(torch.tensor([0.5, -0.5, 2.75, -2.75, 200.5, -129.0], device=device),)]
+
+
+def one_number(device):
+    return [(torch.arange(3.0, device=device),)]
+
+
+def difference_wraps_before_sum(x):
+    wrapped = x - 130
+    return torch.stack([wrapped, wrapped]).sum()
+
+
+def product_wraps_before_maximum(x):
+    return (x * 3).amax(), (x + 200).float(), -x
+
+
+def shifts(x):
+    return x << 1, x >> 1, x.bitwise_left_shift(2), ~x, x ^ 85
+
+
+def products_of_bytes(x):
+    return x.mT @ x, torch.stack([x, x]) @ x.mT
+
+
+def sums_of_bytes(x):
+    return x.sum(0), x.cumsum(1), x.abs(), -x, x.prod()
+
+
+def floors_and_remainders(x):
+    return x // 3, x // -3, x % 3, x % -3, torch.fmod(x, -3), torch.div(x, -3, rounding_mode="trunc")
+
+
+def limits_wrap(x):
+    return x + 1, x - 1, x * 2, x.abs(), -x, x.sum()
+
+
+def arguments_of_flags(x):
+    return x.int().argmin(1), x.any(0), x.all(1), x.sum(), x.to(torch.uint8).argmax(1)
+
+
+def arithmetic_of_flags(x):
+    return x + x, x * x, x & ~x, x ^ True, x.cumsum(0), x | False, x.float().mean()
+
+
+def casts(x):
+    return x.int(), x.long(), x.to(torch.int8).float(), x.bool(), x.trunc().to(torch.int16)
+
+
+def running_sum_of_a_number(x):
+    return torch.full((), 4.0, device=x.device).cumsum(0) * x
+
+
+def running_product_of_a_number(x):
+    return torch.full((), 4.0, device=x.device).cumprod(0) * x
+
+
+PROGRAMS = {
+    "wrap_before_sum": (difference_wraps_before_sum, bytes_of),
+    "wrap_before_maximum": (product_wraps_before_maximum, bytes_of),
+    "shifts_of_bytes": (shifts, bytes_of),
+    "shifts": (shifts, integers),
+    "matmul_of_bytes": (products_of_bytes, signed_bytes),
+    "sums_of_bytes": (sums_of_bytes, signed_bytes),
+    "floors": (floors_and_remainders, integers),
+    "floors_of_bytes": (floors_and_remainders, signed_bytes),
+    "limits": (limits_wrap, integers),
+    "arguments_of_flags": (arguments_of_flags, flags),
+    "flags": (arithmetic_of_flags, flags),
+    "casts": (casts, floats),
+    "running_sum_of_a_number": (running_sum_of_a_number, one_number),
+    "running_product_of_a_number": (running_product_of_a_number, one_number),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@clause("operators.results.exact_integers")
+def test_exact(stack, device, name):
+    """Every element is eager's, and so is its dtype."""
+    program, calls = PROGRAMS[name]
+    run = stack.run(program, calls)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1)

@@ -1,0 +1,121 @@
+"""Values that eager refuses, though dtypes and shapes are right."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from conformance import assert_refused_as_eager, by_scope, clause, operators
+
+
+def scores(device):
+    return [(torch.arange(6.0, device=device).reshape(2, 3), torch.tensor([0, 3], device=device))]
+
+
+def many_indices(device):
+    where = torch.zeros(100_000, dtype=torch.int64, device=device)
+    where[70_000] = 1_000
+    return [(torch.arange(10.0, device=device), where)]
+
+
+def one_class_too_many(x, classes):
+    return functional.cross_entropy(x, classes)
+
+
+def likelihood_of_a_class_too_many(x, classes):
+    return functional.nll_loss(x, classes)
+
+
+def one_hot_of_a_class_too_many(x, classes):
+    return functional.one_hot(classes, 3) + 1
+
+
+def negative_probability(x, classes):
+    return torch.bernoulli(x - 1) + 1
+
+
+def draw_of_negative_probabilities(x, classes):
+    return torch.multinomial(x - 1, 2) + 1
+
+
+def lower_bound_too_small(x, classes):
+    return torch.clamp(x, min=-1e39) + 1
+
+
+def bounds_of_a_byte(x, classes):
+    return torch.clamp(classes.to(torch.uint8), -1, 300)
+
+
+def row_too_far(x, classes):
+    return x.index_select(0, classes) * 2
+
+
+def element_too_far(x, classes):
+    return torch.take(x, classes + 5) * 2
+
+
+def column_too_far(x, classes):
+    return x[:, classes] + 1
+
+
+def embedding_too_far(x, classes):
+    return functional.embedding(classes, x) + 1
+
+
+def gathered_too_far(x, where):
+    return x.gather(0, where) - 1
+
+
+def scattered_too_far(x, where):
+    return torch.zeros_like(where, dtype=x.dtype).scatter(0, where + 100_000, 1.0) + 1
+
+
+def image_without_columns(x, classes):
+    return functional.interpolate(x[None, None, :, :0], size=(2, 2), mode="bilinear") + 1
+
+
+def image_without_rows(x, classes):
+    return functional.interpolate(x[None, None, :0], scale_factor=2.0, mode="nearest-exact") + 1
+
+
+REFUSED = [
+    one_class_too_many,
+    likelihood_of_a_class_too_many,
+    one_hot_of_a_class_too_many,
+    negative_probability,
+    draw_of_negative_probabilities,
+    lower_bound_too_small,
+    bounds_of_a_byte,
+    row_too_far,
+    element_too_far,
+    column_too_far,
+    embedding_too_far,
+    image_without_columns,
+    image_without_rows,
+]
+
+
+@pytest.mark.parametrize("program", REFUSED, ids=[program.__name__ for program in REFUSED])
+@clause("operators.errors.values")
+def test_refused(stack, device, program):
+    """The stack raises what eager raises."""
+    run = stack.run(program, scores)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+
+
+@pytest.mark.parametrize("program", [gathered_too_far, scattered_too_far], ids=["gather", "scatter"])
+@clause("operators.errors.values")
+def test_one_index_among_many(stack, device, program):
+    """One index out of range among very many is refused."""
+    run = stack.run(program, many_indices)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+
+
+@by_scope("row", operators("pointwise-errors reduction-errors index-errors matmul-errors view-errors", form="errors"))
+@clause("operators.errors.refused")
+def test_error_inputs(stack, device, row):
+    """What torch's own database says is refused, is refused."""
+    assert_refused_as_eager(stack, row)

@@ -1,0 +1,41 @@
+"""Operators on the inputs that torch's own operator database gives them."""
+
+from conformance import assert_samples_as_eager, by_scope, clause, operators
+
+FLOATS = """
+    pointwise-float32 rounding-float32 comparison-float32 reduction-float32 scan-float32 sort-float32 index-float32
+    scatter-float32 view-float32 matmul-float32 convolution-float32 pooling-float32 resampling-float32 norm-float32
+    loss-float32 fft-float32 linear_algebra-float32 conversion-float32
+"""
+INTEGERS = """
+    pointwise-int64 rounding-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scan-int64+uint8 scatter-int64
+    matmul-int64+int8
+"""
+
+
+@by_scope("row", operators(FLOATS + INTEGERS))
+@clause("operators.results.as_eager")
+def test_results(stack, device, row):
+    """Every sample gives the values, dtypes, shapes and strides of eager."""
+    assert_samples_as_eager(stack, row, "results")
+
+
+@by_scope("row", operators("pointwise-float32 reduction-float32 index-float32 norm-float32", form="gradients"))
+@clause("operators.gradients.as_eager")
+def test_gradients(stack, device, row):
+    """Every differentiable operand of every sample gets the gradient of eager."""
+    assert_samples_as_eager(stack, row, "gradients")
+
+
+@by_scope("row", operators("pointwise-float32", form="results"))
+@clause("operators.calls.repeated")
+def test_second_call(stack, device, row):
+    """The second call on equal inputs gives what the first gives."""
+    assert_samples_as_eager(stack, row, "results", calls=2)
+
+
+@by_scope("row", operators("random-float32"))
+@clause("operators.random.as_eager")
+def test_random_numbers(stack, device, row):
+    """Random operators draw the numbers of eager, and leave the generator where eager leaves it."""
+    assert_samples_as_eager(stack, row, "results")

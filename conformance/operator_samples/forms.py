@@ -1,0 +1,136 @@
+"""The forms in which a sample is called: plain, with gradients, in place, into ``out``, on other layouts and values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+
+from conformance.operator_samples.sample import Sample, copies, mapped
+from conformance.operator_samples.source import program_text
+
+#: A form of a sample: none, one or several calls. The record is what the index says of the operator.
+Form = Callable[[Sample, Mapping[str, Any]], Iterator[Sample]]
+
+FLOATS = (float("nan"), float("inf"), 1.0, float("-inf"), -0.0, 1e-40, 0.0, -1.5, 3.4e38, -1e-45, 2.5, 0.5)
+
+
+def results(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The call, without gradients."""
+    yield _plain(sample)
+
+
+def _plain(sample: Sample) -> Sample:
+    return sample.replaced(lambda tensor: tensor.detach())
+
+
+def gradients(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The call on inputs that require gradients, where there are any."""
+    if any(tensor.requires_grad for tensor in sample.tensors):
+        yield sample
+
+
+def in_place(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The method that writes its result over the first operand."""
+    if record["in_place"]:
+        plain = _plain(sample)
+        yield dataclasses.replace(plain, spelled=record["in_place"])
+
+
+def out(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The call into tensors that are given: of the right size in another layout, and without elements."""
+    if not record["out"]:
+        return
+    plain = _plain(sample)
+    result = call(plain) if runs(plain) else None
+    if isinstance(result, torch.Tensor) or (isinstance(result, tuple) and result):
+        for made in (_transposed_zeros, _nothing):
+            given: Any = mapped(result if isinstance(result, torch.Tensor) else tuple(result), made)
+            yield dataclasses.replace(plain, kwargs={**plain.kwargs, "out": given})
+
+
+def _transposed_zeros(result: torch.Tensor) -> torch.Tensor:
+    return torch.zeros(tuple(reversed(result.shape)), dtype=result.dtype).permute(*reversed(range(result.dim())))
+
+
+def _nothing(result: torch.Tensor) -> torch.Tensor:
+    return torch.empty(0, dtype=result.dtype)
+
+
+def transposed(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The call on operands whose dimensions lie in memory in the opposite order, images as channels_last."""
+    plain = _plain(sample)
+    if any(tensor.dim() > 1 for tensor in plain.tensors):
+        yield plain.replaced(_transposed)
+
+
+def _transposed(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.dim() == 4:
+        return tensor.contiguous(memory_format=torch.channels_last)
+    dims = tuple(reversed(range(tensor.dim())))
+    return tensor.permute(dims).contiguous().permute(dims)
+
+
+def gaps(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The call on operands that are every second column of a larger tensor."""
+    plain = _plain(sample)
+    if any(tensor.numel() > 1 for tensor in plain.tensors):
+        yield plain.replaced(_every_second)
+
+
+def _every_second(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.stack([tensor, tensor], -1)[..., 0] if tensor.dim() and tensor.numel() else tensor
+
+
+def small_sizes(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The call where an operand has no dimensions, no elements or a dimension of size one."""
+    plain = _plain(sample)
+    if any(tensor.dim() == 0 or min(tensor.shape) < 2 for tensor in plain.tensors):
+        yield plain
+
+
+def special_values(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
+    """The call on NaN, infinities, zeros of both signs, subnormals and the limits of integers."""
+    operands = [one for one in sample.args if isinstance(one, torch.Tensor)]
+    plain = _plain(sample)
+    shifts = {id(tensor): number for number, tensor in enumerate(plain.tensors)}
+    if operands:
+        yield plain.replaced(lambda tensor: _special(tensor, shifts[id(tensor)]))
+
+
+def _special(tensor: torch.Tensor, shift: int) -> torch.Tensor:
+    """Every tensor goes through the list at a speed of its own, so that pairs of operands meet all pairs of values."""
+    if tensor.dtype is torch.bool:
+        return tensor
+    if tensor.is_floating_point():
+        values = torch.tensor(FLOATS, dtype=torch.float64).to(tensor.dtype)
+    elif tensor.is_complex():
+        return tensor
+    else:
+        limits = torch.iinfo(tensor.dtype)
+        values = torch.tensor([limits.min, limits.max, 0, 1, limits.max - 1, limits.min + 1, 3, 7], dtype=tensor.dtype)
+    steps = torch.arange(tensor.numel()) * (1 + 4 * shift) + shift
+    return values[steps % len(values)].reshape(tensor.shape)
+
+
+FORMS: Mapping[str, Form] = {
+    form.__name__: form for form in (results, gradients, in_place, out, transposed, gaps, small_sizes, special_values)
+}
+
+
+def runs(sample: Sample, device: str = "cpu") -> bool:
+    """Whether eager does not refuse a sample."""
+    try:
+        call(sample, device)
+    except Exception:
+        return False
+    return True
+
+
+def call(sample: Sample, device: str = "cpu") -> Any:
+    """What eager makes of a sample, on copies of its tensors."""
+    names: dict[str, Any] = {}
+    exec(program_text([sample], device), names)
+    return names["program"](*copies(sample.tensors, device))[0]

@@ -1,0 +1,100 @@
+"""Samples as the text of a program, in the form that `conformance check` reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from conformance.operator_samples.sample import Sample, Spelled
+
+#: Tensors with more elements are no text that anyone reads.
+LONGEST = 512
+
+
+class NoText(ValueError):
+    """An argument that cannot be written down."""
+
+
+def program_text(samples: Sequence[Sample], device: str) -> str:
+    """A function ``program`` of all tensors of the samples that returns their results in a list."""
+    names: list[str] = []
+    lines = []
+    for sample in samples:
+        own = {id(tensor): f"a{len(names) + index}" for index, tensor in enumerate(sample.tensors)}
+        names += own.values()
+        lines.append(f"        {_call(sample, own, device)},\n")
+    body = f"    return [\n{''.join(lines)}    ]\n"
+    return f"import torch\n\n\ndef program({', '.join(names)}):\n{body}"
+
+
+def _call(sample: Sample, names: dict[int, str], device: str) -> str:
+    arguments = [literal(value, names, device) for value in sample.args]
+    options = [f"{name}={literal(value, names, device)}" for name, value in sample.kwargs.items()]
+    if not sample.spelled.startswith("torch.Tensor."):
+        return f"{sample.spelled}({', '.join([*arguments, *options])})"
+    name = sample.spelled.removeprefix("torch.Tensor.")
+    called = f"({', '.join([*arguments[1:], *options])})" if callable(getattr(torch.Tensor, name)) else ""
+    return f"{arguments[0]}.{name}{called}"
+
+
+def whole_text(sample: Sample, device: str) -> str:
+    """A program of one sample with its inputs; raises `NoText` where these are too large."""
+    rows = "".join(f"        {tensor_text(tensor)},\n" for tensor in sample.tensors)
+    return f"{program_text([sample], device)}\n\ndef calls(device):\n    return [(\n{rows}    )]\n"
+
+
+def tensor_text(tensor: torch.Tensor) -> str:
+    """An expression that makes the tensor on ``device``; strides and gaps are kept, shared memory is not."""
+    plain = tensor.detach()
+    if plain.is_conj() or plain.is_neg():
+        raise NoText("a lazily conjugated tensor")
+    made = f"dtype={plain.dtype}, device=device"
+    if plain.numel() == 0:
+        text = f"torch.empty({tuple(plain.shape)}, {made})"
+    elif plain.is_contiguous() and plain.storage_offset() == 0:
+        text = f"torch.tensor({values_text(plain)}, {made})"
+    else:
+        last = sum((size - 1) * step for size, step in zip(plain.shape, plain.stride(), strict=True))
+        whole = plain.as_strided((plain.storage_offset() + last + 1,), (1,), 0)
+        place = f"{tuple(plain.shape)}, {plain.stride()}, {plain.storage_offset()}"
+        text = f"torch.tensor({values_text(whole)}, {made}).as_strided({place})"
+    return f"{text}.requires_grad_()" if tensor.requires_grad else text
+
+
+def values_text(tensor: torch.Tensor) -> str:
+    if tensor.numel() > LONGEST:
+        raise NoText(f"a tensor of {tensor.numel()} elements")
+    return literal(tensor.tolist(), {}, "")
+
+
+def literal(value: Any, names: dict[int, str], device: str) -> str:
+    """An argument as text: tensors by their names, numbers and torch's own objects as users write them."""
+    if isinstance(value, torch.Tensor):
+        return names[id(value)]
+    if isinstance(value, torch.Size):
+        return f"torch.Size({list(value)})"
+    if type(value) in (list, tuple):
+        inner = ", ".join(literal(one, names, device) for one in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {literal(one, names, device)}" for key, one in value.items()) + "}"
+    if isinstance(value, torch.device):
+        return repr(device)
+    if type(value) is str and value in ("cpu", "cpu:0"):
+        return repr(device)
+    if type(value) is float and not math.isfinite(value):
+        return f'float("{value}")'
+    if type(value) is complex and not (math.isfinite(value.real) and math.isfinite(value.imag)):
+        return f"complex({literal(value.real, {}, '')}, {literal(value.imag, {}, '')})"
+    if type(value) is slice:
+        return f"slice({', '.join(literal(one, names, device) for one in (value.start, value.stop, value.step))})"
+    if isinstance(value, (torch.dtype, torch.layout, Spelled)):
+        return str(value)
+    if value is Ellipsis:
+        return "..."
+    if value is None or type(value) in (bool, int, float, complex, str):
+        return repr(value)
+    raise NoText(f"an argument that is {type(value).__name__}")

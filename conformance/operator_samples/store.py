@@ -1,0 +1,74 @@
+"""The kept samples of the running torch release: made once, in a folder for each release, and loaded from there."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from conformance.operator_samples.database import ERRORS, SEED
+from conformance.operator_samples.sample import Sample
+
+#: Counts up when other samples are chosen from the database.
+VERSION = 1
+
+
+class DatabaseError(RuntimeError):
+    """Torch's database could not be read; the message ends with what its process said last."""
+
+
+def folder() -> Path:
+    """Where the samples of this release lie: below ``XDG_CACHE_HOME``, or ``~/.cache``."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "conformance" / "operators" / f"torch-{torch.__version__}-seed-{SEED}-{VERSION}"
+
+
+def make(kinds: Sequence[str], operators: Sequence[str] | None) -> None:
+    """Make what is not there yet: dtypes (or ``errors``) of these operators, of all where None are named."""
+    folder().mkdir(parents=True, exist_ok=True)
+    order = {"folder": str(folder()), "kinds": list(kinds), "operators": operators}
+    ran = subprocess.run(
+        [sys.executable, "-m", "conformance.operator_samples.database"],
+        input=json.dumps(order),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    if ran.returncode:
+        said = (ran.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise DatabaseError(f"torch's operator database cannot be read: {said}")
+
+
+@functools.cache
+def index() -> dict[str, Any]:
+    """What this release has, by operator: ``dtypes``, ``gradients``, ``errors``, ``in_place``, ``out``."""
+    file = folder() / "index.json"
+    if not file.is_file():
+        make([], [])
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def samples(operator: str, kind: str, among: Sequence[str] | None, kinds: Sequence[str]) -> list[Sample]:
+    """The samples of an operator in a dtype, or its ``errors``; none where this release lacks the operator.
+
+    Where they are missing, ``kinds`` of all of ``among`` are made at once: to read the database takes seconds.
+    """
+    file = folder() / f"{operator}-{kind}.pt"
+    if not file.is_file():
+        make([*{kind, *kinds}], list(among) if among is not None else None)
+    if not file.is_file():
+        return []
+    found: list[Sample] = torch.load(file, weights_only=False)
+    return found
+
+
+__all__ = ["ERRORS", "DatabaseError", "folder", "index", "make", "samples"]

@@ -1,0 +1,142 @@
+"""Samples of torch's operator database: chosen, written down, copied, and told when they differ."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from conformance.contract.declarations import by_scope
+from conformance.operator_samples.forms import FORMS, call, runs
+from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
+from conformance.operator_samples.sample import Sample, copies
+from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
+from conformance.operator_samples.spelling import left_out
+
+RECORD = {"dtypes": ["float32", "int64"], "gradients": ["float32"], "errors": True, "in_place": "", "out": True}
+ADD = Sample("add", "torch.add", (torch.ones(2, 3), torch.ones(3)), {"alpha": 2})
+
+
+def formed(sample: Sample, form: str, **record: object) -> list[Sample]:
+    """The sample in a form."""
+    return list(FORMS[form](sample, {**RECORD, **record}))
+
+
+def test_program_of_two_samples() -> None:
+    """A program calls its samples one after another, each on tensors of its own."""
+    method = Sample("expand", "torch.Tensor.expand", (torch.ones(1), 3))
+    attribute = Sample("T", "torch.Tensor.T", (torch.ones(1, 2),))
+
+    assert program_text([ADD, method, attribute], "cpu") == (
+        "import torch\n\n\n"
+        "def program(a0, a1, a2, a3):\n"
+        "    return [\n"
+        "        torch.add(a0, a1, alpha=2),\n"
+        "        a2.expand(3),\n"
+        "        a3.T,\n"
+        "    ]\n"
+    )
+
+
+def test_text_makes_the_same_tensor() -> None:
+    """What is written down has the values, strides and flags of the tensor, NaN and infinities included."""
+    values = torch.tensor([[1.5, float("nan"), -0.0], [float("-inf"), 1e-40, 7.0]]).t()[1:].requires_grad_()
+    made = eval(tensor_text(values), {"torch": torch, "device": "cpu"})
+
+    assert torch.equal(made.isnan(), values.isnan())
+    assert torch.equal(made.nan_to_num(), values.nan_to_num())
+    assert (made.stride(), made.requires_grad) == (values.stride(), True)
+
+
+def test_long_tensors_are_not_written_down() -> None:
+    """A tensor of thousands of elements is no text."""
+    with pytest.raises(NoText, match="4000 elements"):
+        whole_text(Sample("abs", "torch.abs", (torch.arange(4000),)), "cpu")
+
+
+def test_copies_share_memory_as_the_originals_do() -> None:
+    """Two views of one tensor are copied to two views of another one."""
+    whole = torch.arange(6.0)
+    first, second = copies([whole[1:4], whole[::2]], "cpu")
+    first.zero_()
+
+    assert second.tolist() == [0.0, 0.0, 4.0]
+    assert (first.storage_offset(), second.stride()) == (1, (2,))
+    assert whole.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_gradients_need_an_operand_that_requires_them() -> None:
+    """A sample without such an operand has no gradients to look at."""
+    differentiable = ADD.replaced(lambda tensor: tensor.clone().requires_grad_())
+
+    assert formed(ADD, "gradients") == []
+    assert [one.name for one in formed(differentiable, "gradients")] == ["add[0]"]
+    assert not any(tensor.requires_grad for tensor in formed(differentiable, "results")[0].tensors)
+
+
+def test_out_is_given_in_two_forms() -> None:
+    """The tensor for the result has another layout, or no elements."""
+    given = [one.kwargs["out"] for one in formed(ADD, "out")]
+
+    assert [(tuple(one.shape), one.stride()) for one in given] == [((2, 3), (1, 2)), ((0,), (1,))]
+    assert formed(ADD, "out", out=False) == []
+
+
+def test_operands_in_other_layouts() -> None:
+    """Transposed operands and those with gaps hold the values of the plain ones."""
+    (transposed,), (gaps,) = formed(ADD, "transposed"), formed(ADD, "gaps")
+
+    assert transposed.tensors[0].stride() == (1, 2)
+    assert gaps.tensors[0].stride() == (6, 2)
+    assert torch.equal(call(transposed), call(gaps))
+
+
+def test_special_values_of_each_dtype() -> None:
+    """Floats meet NaN and infinities, integers the limits of their dtype."""
+    floats = formed(Sample("exp", "torch.exp", (torch.ones(12),)), "special_values")[0].tensors[0]
+    limits = formed(Sample("abs", "torch.abs", (torch.ones(8, dtype=torch.int8),)), "special_values")[0].tensors[0]
+
+    assert (int(floats.isnan().sum()), int(floats.isinf().sum())) == (1, 2)
+    assert {-128, 127, 0} <= set(limits.tolist())
+
+
+def test_what_eager_refuses() -> None:
+    """A sample that eager refuses is told from one that it runs."""
+    assert runs(ADD)
+    assert not runs(Sample("add", "torch.add", (torch.ones(2), torch.ones(3))))
+
+
+def test_quick_rows_need_no_database() -> None:
+    """In the quick scope the rows are what the case says."""
+    assert operators("pointwise-float32 bits-int64")("quick") == ["pointwise-float32", "bits-int64"]
+
+
+@pytest.mark.parametrize(
+    ("form", "kinds"),
+    [("results", ["float32", "int64"]), ("gradients", ["float32"]), ("in_place", []), ("errors", ["errors"])],
+)
+def test_kinds_of_a_form(form: str, kinds: list[str]) -> None:
+    """An operator is tried in a form in the dtypes in which it has it."""
+    assert kinds_of(RECORD, form, ["float32", "int64", "bool"]) == kinds
+
+
+def test_families_hold_nothing_that_is_left_out() -> None:
+    """What the quick scope tries is what users call."""
+    tried = [operator for family in FAMILIES for operator in members(family)]
+
+    assert len(set(tried)) == len(tried) >= 60
+    assert [name for name in tried if left_out(name)] == []
+    assert [bool(left_out(name)) for name in ("empty_like", "_segment_reduce.lengths", "__radd__")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_rows_are_declared() -> None:
+    """A case carries the function that says its rows for each scope."""
+
+    @by_scope("row", lambda scope: [scope])
+    def case(row: str) -> None: ...
+
+    argument, rows = case.conformance_rows  # type: ignore[attr-defined]
+    assert (argument, rows("full")) == ("row", ["full"])
