@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from conformance.results import ledger
@@ -141,3 +143,13 @@ def test_a_ledger_of_another_stack_is_not_edited() -> None:
     """Its entries would be about something else."""
     with pytest.raises(LedgerError, match=r"^own.toml: the ledger of mine, and this run is about yours$"):
         LedgerText(WRITTEN, "own.toml", "yours", "2.13.0", {})
+
+
+def test_a_new_ledger_begins_with_its_stack(tmp_path: Path) -> None:
+    """There is no file yet: it names its stack, and holds what fails."""
+    text = LedgerText.read(tmp_path / "new" / "own.toml", "mine", "2.13.0", {})
+    text.add([failure("layout/a.py::c", "outputs[0].value")], False)
+    text.write(tmp_path / "new" / "own.toml")
+
+    assert ledger.load(tmp_path / "new" / "own.toml").stack == "mine"
+    assert text.text.startswith('stack = "mine"\n\n[bugs.mine-call-outputs-value]\n')

@@ -23,6 +23,9 @@ else:
 # expectation; the last three are the phases of the minifier.
 PHASES = ("call", "backward", "follow_up", "compile_behaviour", "expectation", "program", "launcher", "repro")
 
+#: Where the ledgers that ship lie, beside the cases.
+FOLDER = "known_failures"
+
 _SHARED = ("bug", "torch")
 _FAILURE = (*_SHARED, "phase", "cases")
 _OPTIONAL = ("device", "observables", "exception", "machine")

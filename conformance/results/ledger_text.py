@@ -57,7 +57,7 @@ class LedgerText:
         self.stack, self.torch, self.shared = stack, torch_version, shared
         starts = [found.start() for found in _TABLE.finditer(text)]
         self._head = text[: starts[0]] if starts else text
-        self._tables = [_Table(text[start:end]) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+        self._tables = [_Table(text[start:end]) for start, end in zip(starts, [*starts, None][1:], strict=True)]
 
     @classmethod
     def read(cls, path: Path, stack: str, torch_version: str, shared: Mapping[str, Bug]) -> LedgerText:

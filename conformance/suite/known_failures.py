@@ -15,8 +15,6 @@ from conformance.results.ledger import Entry, Ledger
 from conformance.stacks import Stack
 from conformance.suite.target import Target
 
-FOLDER = "known_failures"
-
 
 class KnownFailures:
     """The ledgers of a run's stacks: those that ship beside the cases, and the user's own, which come first.
@@ -25,7 +23,7 @@ class KnownFailures:
     """
 
     def __init__(self, root: Path | None, stacks: Mapping[str, Stack], own: Sequence[str]) -> None:
-        folder = root.parent / FOLDER if root is not None else None
+        folder = root.parent / ledger.FOLDER if root is not None else None
         shipped = ledger.load_folder(folder) if folder is not None else {}
         #: The bugs that ship, which the user's ledgers may refer to.
         self.shared = ledger.load_bugs(folder) if folder is not None else {}

@@ -12,7 +12,6 @@ from conformance.contract.catalog import cases_root
 from conformance.contract.scopes import PROFILES
 from conformance.results import ledger
 from conformance.results.result_file import Results
-from conformance.suite.known_failures import FOLDER
 
 USAGE = 2
 INTERRUPTED = 130
@@ -33,7 +32,7 @@ def check_run(
         raise UsageError(f"-n takes a number or auto, not {workers!r}")
     if profile not in PROFILES:
         raise UsageError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    shared = ledger.load_bugs(cases_root().parent / FOLDER) if ledgers else {}
+    shared = ledger.load_bugs(cases_root().parent / ledger.FOLDER) if ledgers else {}
     for path in ledgers:
         ledger.load(path, shared)
     if resume:
