@@ -108,12 +108,7 @@ def blame(
         for rung, entry in listed.items():
             if entry.explains(failure.phase, failure.observables, failure.exception):
                 return Blame(None, {rung: failure.discrepancies}, listed)
-        shown = {
-            one: rung
-            for rung, entry in reversed(list(listed.items()))
-            for one in failure.discrepancies
-            if _lists(entry, one, failure)
-        }
+        shown = {one: rung for rung, entry in reversed(list(listed.items())) for one in _explained(entry, failure)}
     own = tuple(one for one in failure.discrepancies if one not in shown)
     by_rung: dict[str, list[Discrepancy]] = {}
     for one, rung in shown.items():
@@ -121,11 +116,12 @@ def blame(
     return Blame(failure.only(own) if own or not shown else None, by_rung, listed)
 
 
-def _lists(entry: ledger.Entry, one: Discrepancy, failure: Failure) -> bool:
-    """Whether everything that the entry lists is there, and this is of it."""
-    if entry.exception is not None:
-        return one.observable == "exception" and entry.exception == failure.exception
-    return one.name in entry.observables and entry.observables <= failure.observables
+def _explained(entry: ledger.Entry, failure: Failure) -> tuple[Discrepancy, ...]:
+    """The part of a failure that is exactly what an entry lists; nothing where it is not all there."""
+    names = entry.observables or {"exception"}
+    part = failure.only(tuple(one for one in failure.discrepancies if one.name in names))
+    found = part.discrepancies and entry.explains(part.phase, part.observables, part.exception)
+    return part.discrepancies if found else ()
 
 
 def verdict(failure: Failure | None, entry: ledger.Entry | None, blamed: Blame | None = None) -> tuple[str, str]:
