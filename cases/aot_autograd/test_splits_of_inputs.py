@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected
+from conformance import Program, clause, expected, tensors
 
 
 def chunk(x):
@@ -47,6 +47,10 @@ def plain(device):
     return [(torch.arange(6.0, device=device).reshape(2, 3),)]
 
 
+def special(device):
+    return tensors((2, 3), device=device, special=True)(device)
+
+
 def with_history(device):
     leaf = torch.arange(6.0, device=device).requires_grad_()
     return [(leaf.clone().reshape(2, 3),)]
@@ -68,6 +72,7 @@ def scale_last(arguments, outputs):
 
 MODES = [
     pytest.param(plain, False, id="without_grad"),
+    pytest.param(special, False, id="special_values"),
     pytest.param(with_history, "no_grad", id="no_grad"),
     pytest.param(with_history, "inference_mode", id="inference_mode"),
 ]
