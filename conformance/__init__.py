@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from conformance.contract.declarations import clause, in_profiles, needs
+from conformance.contract.declarations import clause, in_scopes, needs
 
 if TYPE_CHECKING:
     from conformance.canonical.expect import expected
@@ -23,7 +23,7 @@ __all__ = [
     "call",
     "clause",
     "expected",
-    "in_profiles",
+    "in_scopes",
     "kept",
     "kept_programs",
     "needs",

@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from conformance.canonical import expect
-from conformance.contract.scopes import PROFILES
+from conformance.contract.declarations import MARKERS
+from conformance.contract.scopes import SCOPES
 from conformance.run.bound_stack import BoundStack
 from conformance.suite.case_report import conclude
 from conformance.suite.controller import PROPERTY, Controller
-from conformance.suite.plan import DeviceRequired, Session, Target, area_of, case_id
+from conformance.suite.items import CASE, ENTRY, NOT_RUN, TARGET, needs_of, rows_of, scopes_of
+from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
 from conformance.suite.pytest_run import USAGE
 
 SECONDS = 300
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
+PLAN: pytest.StashKey[Plan] = pytest.StashKey()
 #: The stacks that have run a case in this process, and so have imported all that they need.
 USED: pytest.StashKey[set[str]] = pytest.StashKey()
 #: How Python looks for garbage outside of a run, and in one: through everything a fifth as often. What a compile leaves
@@ -48,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(name, action="append", default=[], metavar="X", help=text)
     for name, text in single.items():
         group.addoption(name, default="", metavar="X", help=text)
-    group.addoption("--profile", default="quick", metavar="X", help=", ".join(PROFILES))
+    group.addoption("--scope", default="quick", metavar="X", help=", ".join(SCOPES))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -74,23 +76,25 @@ def _set_defaults(option: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
     if getattr(config.option, "numprocesses", None) and expect.accepting():
         raise pytest.UsageError("EXPECTTEST_ACCEPT rewrites case files and does not work with -n: leave -n out")
     worker = getattr(config, "workerinput", None)
     kept = [tuple(key) for key in worker["conformance_kept"]] if worker is not None else None
     try:
-        session = config.stash[SESSION] = Session(config.option, [str(one) for one in config.args], kept)
+        plan = config.stash[PLAN] = Plan(config.option, [str(one) for one in config.args], kept)
         if worker is None:
-            session.require_devices()
+            plan.require_devices()
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     from hypothesis import settings
 
-    for name, examples in PROFILES.items():
-        settings.register_profile(name, max_examples=examples, derandomize=name == "quick", deadline=None)
-    settings.load_profile(config.option.profile)
+    for name, examples in SCOPES.items():
+        settings.register_profile(name, max_examples=examples, derandomize=name in ("core", "quick"), deadline=None)
+    settings.load_profile(config.option.scope)
     if worker is None:
-        config.pluginmanager.register(Controller(config, session), "conformance-controller")
+        config.pluginmanager.register(Controller(config, plan), "conformance-controller")
 
 
 def pytest_unconfigure() -> None:
@@ -100,7 +104,7 @@ def pytest_unconfigure() -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "conformance_target" in metafunc.fixturenames:
-        targets = metafunc.config.stash[SESSION].targets
+        targets = metafunc.config.stash[PLAN].targets
         metafunc.parametrize("conformance_target", targets, ids=[str(one) for one in targets], indirect=True)
 
 
@@ -125,10 +129,10 @@ def device(conformance_target: Target, request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def stack(conformance_target: Target, device: str, request: pytest.FixtureRequest) -> Iterator[BoundStack]:
     """The stack under test on the device: `run` a program, `minify` a failing one."""
-    session = request.config.stash[SESSION]
-    area = area_of(request.node.conformance_case_id)
-    known = session.ledgers.signatures(conformance_target) if area == "generated" else frozenset()
-    yield BoundStack(session.stacks[conformance_target.stack], device, area, known)
+    plan = request.config.stash[PLAN]
+    area = area_of(request.node.stash[CASE])
+    known = plan.ledgers.signatures(conformance_target) if area == "generated" else frozenset()
+    yield BoundStack(plan.stacks[conformance_target.stack], device, area, known)
     used = request.config.stash.setdefault(USED, set())
     if conformance_target.stack not in used:
         used.add(conformance_target.stack)
@@ -140,12 +144,14 @@ def stack(conformance_target: Target, device: str, request: pytest.FixtureReques
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    session = config.stash[SESSION]
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    plan = config.stash[PLAN]
     cases = [item for item in items if "conformance_target" in getattr(item, "fixturenames", ())]
     for item in cases:
-        item.conformance_case_id, item.conformance_target = case_id(item.nodeid, config.rootpath, session.targets)
-    wanted = session.selected([(item.conformance_case_id, item.conformance_target) for item in cases])
+        item.stash[CASE], target = case_id(item.nodeid, config.rootpath, plan.targets)
+        assert target is not None, f"{item.nodeid} does not name its target"
+        item.stash[TARGET] = target
+    wanted = plan.selected([(item.stash[CASE], item.stash[TARGET], rows_of(item)) for item in cases])
     dropped = {item for item, want in zip(cases, wanted, strict=True) if not want}
     if dropped:
         config.hook.pytest_deselected(items=[item for item in items if item in dropped])
@@ -153,21 +159,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: Any) -> None:
-    if hasattr(item, "conformance_case_id"):
-        needs = getattr(item.function, "conformance_needs", ())
-        profiles = getattr(item.function, "conformance_profiles", PROFILES)
-        item.conformance_not_run = item.config.stash[SESSION].not_run(item.conformance_target, needs, profiles)
-        if item.conformance_not_run:
-            pytest.skip(item.conformance_not_run[1])
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if CASE in item.stash:
+        plan = item.config.stash[PLAN]
+        not_run = item.stash[NOT_RUN] = plan.not_run(item.stash[TARGET], needs_of(item), scopes_of(item))
+        if not_run:
+            pytest.skip(not_run[1])
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: Any) -> Generator[None, Any, Any]:
-    if not hasattr(item, "conformance_case_id"):
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    if CASE not in item.stash:
         return (yield)
-    entry = item.config.stash[SESSION].ledgers.entry(item.conformance_case_id, item.conformance_target)
-    item.conformance_entry = entry
+    entry = item.stash[ENTRY] = item.config.stash[PLAN].ledgers.entry(item.stash[CASE], item.stash[TARGET])
     with expect.open_case(item.nodeid, accept_allowed=entry is None):
         return (yield)
 
@@ -175,7 +179,7 @@ def pytest_runtest_call(item: Any) -> Generator[None, Any, Any]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     report = yield
-    if hasattr(item, "conformance_case_id"):
+    if CASE in item.stash:
         folder = item.config.option.results
         concluded = conclude(item, call, report, Path(folder) / "failures" if folder else None)
         if concluded is not None:

@@ -66,7 +66,7 @@ def run(monkeypatch, *arguments):
         (("merge", "old.json", "later.json", "-o", "all.json"), "different torch releases"),
         (("run", "--nosuch"), "No such option: --nosuch"),
         (("run", "-n", "many"), "-n takes a number or auto, not 'many'"),
-        (("run", "--profile", "slow"), "unknown profile 'slow'; known: quick, full, nightly"),
+        (("run", "--scope", "slow"), "unknown scope 'slow'; known: core, quick, full, nightly"),
         (("run", "--known-failures", "gone.toml"), "gone.toml: no such file"),
         (("run", "--known-failures", "bad.toml"), "bad.toml: failure 1: missing case"),
         (("run", "--resume", "gone"), "gone/results.json: no such file"),

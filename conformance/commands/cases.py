@@ -21,7 +21,7 @@ def run(
     area: Annotated[list[str] | None, typer.Option(help="Area of the contract.")] = None,
     keyword: Annotated[str, typer.Option("-k", help="Only cases whose names match, as pytest's -k.")] = "",
     workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
-    profile: Annotated[str, typer.Option(help="quick, full or nightly.")] = "quick",
+    scope: Annotated[str, typer.Option(help="core, quick, full or nightly.")] = "quick",
     known_failures: Annotated[list[str] | None, typer.Option(help="A ledger of your own, beside the shipped.")] = None,
     write_known_failures: Annotated[str, typer.Option(help="Draft a ledger of what failed.")] = "",
     require_device: Annotated[list[str] | None, typer.Option(help="Fail when this device is absent.")] = None,
@@ -32,8 +32,8 @@ def run(
 ) -> None:
     """Run the cases on stacks and devices; write results.json, junit.xml, report.html, summary.md."""
     root = cases_root()
-    check_run(keyword=keyword, workers=workers, profile=profile, ledgers=known_failures or [], resume=resume)
-    arguments = [f"--results={results}", f"--profile={profile}", f"--junitxml={Path(results) / 'junit.xml'}"]
+    check_run(keyword=keyword, workers=workers, scope=scope, ledgers=known_failures or [], resume=resume)
+    arguments = [f"--results={results}", f"--scope={scope}", f"--junitxml={Path(results) / 'junit.xml'}"]
     repeated = {"stack": stack, "device": device, "area": area, "require-device": require_device}
     repeated["known-failures"] = known_failures
     for option, values in repeated.items():

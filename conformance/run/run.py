@@ -58,7 +58,7 @@ class Run(Shown):
             marked = probe.wrap_backward(plain, seen[probe])
             backward = backward if marked is plain else marked
         with ExitStack() as contexts:
-            contexts.enter_context(stack.session(program.config, recorder))
+            contexts.enter_context(stack.running(program.config, recorder))
             for probe in probes:
                 contexts.enter_context(probe.around_stack_side(seen[probe]))
             side = replace(program, backward=backward)

@@ -111,7 +111,7 @@ class Stack:
         return compiled
 
     @contextmanager
-    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+    def running(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
         """One run of one program: imports, a clean Dynamo, config patches, recording; all undone at the end."""
         for name in self.imports:
             importlib.import_module(name)
@@ -130,6 +130,6 @@ class Stack:
         """What is in force while programs are traced in front of this stack: nothing, but for mutants."""
         return None
 
-    def session_setup(self) -> Mapping[str, str]:
+    def prepare(self) -> Mapping[str, str]:
         """Work shared by all workers, done once before they start; what it returns is put into their environment."""
         return {}

@@ -32,12 +32,12 @@ ABANDONED = 60.0
 class InductorStack(Stack):
     """Inductor, whose C++ compiler is warmed and asked once, so that workers share its headers and its answer."""
 
-    def session_setup(self) -> Mapping[str, str]:
+    def prepare(self) -> Mapping[str, str]:
         _remove_unfinished()
         known = vectors_known()  # first: it is found out by linking, once in a process
-        with super().session({}, Recorder()):
+        with super().running({}, Recorder()):
             choose_linker(self._link)
-        with self.session({}, Recorder()):
+        with self.running({}, Recorder()):
             self.compile(_warm_up, Recorder())(torch.ones(8))
         return known
 
@@ -47,8 +47,8 @@ class InductorStack(Stack):
         self.compile(lambda x: (x * factor).sin(), Recorder())(torch.ones(8))
 
     @contextlib.contextmanager
-    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
-        with faster_linker(), super().session(config, recorder):
+    def running(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+        with faster_linker(), super().running(config, recorder):
             yield
 
 

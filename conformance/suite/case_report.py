@@ -10,6 +10,7 @@ import pytest
 
 from conformance.canonical.expect import ExpectationUsage
 from conformance.results.result_file import CaseResult
+from conformance.suite.items import CASE, ENTRY, NOT_RUN, TARGET, clause_of
 from conformance.suite.outcome import TIMEOUT, Failure, result, told, verdict
 from conformance.suite.results_folder import script_name
 
@@ -21,8 +22,8 @@ Concluded = tuple[CaseResult, "Failure | None"]
 
 def conclude(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded | None:
     """The result of a case, once it is known; turns pytest's report into the one that fits the outcome."""
-    if call.when == "setup" and getattr(item, "conformance_not_run", None):
-        return _result(item, call, *item.conformance_not_run), None
+    if call.when == "setup" and item.stash.get(NOT_RUN, None):
+        return _result(item, call, *item.stash[NOT_RUN]), None
     if hasattr(report, "wasxfail"):
         del report.wasxfail
         return _fault(item, call, report, "is marked xfail; a known failure belongs in a ledger")
@@ -55,7 +56,7 @@ def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
 def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded:
     error = call.excinfo.value if call.excinfo is not None else None
     failure = _failure(item, error) if error is not None else None
-    outcome, reason = verdict(failure, item.conformance_entry)
+    outcome, reason = verdict(failure, item.stash[ENTRY])
     divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, scripts)
     if outcome == "pass":
         reason = "; ".join(dict.fromkeys(f"saw {run.saw}" for run in _runs(item) if run.saw))
@@ -83,11 +84,11 @@ def _failure(item: Any, error: BaseException) -> Failure:
 
 def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> CaseResult:
     return result(
-        item.conformance_case_id,
-        item.conformance_target,
+        item.stash[CASE],
+        item.stash[TARGET],
         outcome,
         reason,
-        clause=getattr(item.function, "conformance_clause", None),
+        clause=clause_of(item),
         seconds=call.duration,
         runs=[run.record() for run in _runs(item)],
         **more,
@@ -124,8 +125,8 @@ def _aids(
 def _write_script(item: Any, run: Any, divergence: str | None, scripts: Path) -> str:
     from conformance.run.script import script
 
-    text = script(run, title=item.conformance_case_id, first_divergence=divergence)
-    path = scripts / script_name(item.conformance_case_id, item.conformance_target)
+    text = script(run, title=item.stash[CASE], first_divergence=divergence)
+    path = scripts / script_name(item.stash[CASE], item.stash[TARGET])
     scripts.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return str(path)

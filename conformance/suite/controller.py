@@ -12,7 +12,7 @@ import pytest
 from conformance.program import devices
 from conformance.results.result_file import CaseResult
 from conformance.suite.outcome import CRASH, TIMEOUT, Failure, result, told, verdict
-from conformance.suite.plan import Session, SessionError, case_id
+from conformance.suite.plan import Plan, PlanError, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
 
@@ -22,16 +22,16 @@ PROPERTY = "conformance"
 class Controller:
     """Registered where xdist's workers report to, or in the only process."""
 
-    def __init__(self, config: pytest.Config, session: Session) -> None:
+    def __init__(self, config: pytest.Config, plan: Plan) -> None:
         option = config.option
-        self.config, self.session = config, session
+        self.config, self.plan = config, plan
         self.workers = int(getattr(option, "numprocesses", None) or 0)
         options = {
             name: getattr(option, name)
-            for name in ("stack", "device", "area", "profile", "shard", "keyword", "require_device")
+            for name in ("stack", "device", "area", "scope", "shard", "keyword", "require_device")
         }
         folder = Path(option.results) if option.results else None
-        self.folder = ResultFolder(folder, options, session.targets, session.kept)
+        self.folder = ResultFolder(folder, options, plan.targets, plan.kept)
         self.lines: list[str] = []
         self.started: dict[str, float] = {}
         self.shared: dict[str, str] = {}
@@ -40,19 +40,19 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Before the workers start: what they share is made once, so that they do not all wait for it."""
-        if not self.workers or self.config.option.collectonly or self.session.root is None:
+        if not self.workers or self.config.option.collectonly or self.plan.root is None:
             return
-        if "cpu" in self.session.devices:
-            for stack in self.session.stacks.values():
+        if "cpu" in self.plan.devices:
+            for stack in self.plan.stacks.values():
                 try:
-                    self.shared |= stack.session_setup()
+                    self.shared |= stack.prepare()
                 except Exception as trouble:  # the cases will show what is broken
                     self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
         """What the stacks prepared, and one GPU a worker, from the first moment: later is too late for CUDA."""
-        gpus = devices.visible_gpus() if "cuda" in self.session.devices else []
+        gpus = devices.visible_gpus() if "cuda" in self.plan.devices else []
         for number, spec in enumerate(specs):
             spec.env.update(self.shared)
             gpu = devices.gpu_of(number, gpus)
@@ -62,8 +62,8 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """What a worker cannot find out: a replacement for a crashed one must select what the first one did."""
-        node.workerinput["conformance_kept"] = [list(key) for key in self.session.kept_keys]
-        if "cuda" in self.session.devices:
+        node.workerinput["conformance_kept"] = [list(key) for key in self.plan.kept_keys]
+        if "cuda" in self.plan.devices:
             node.workerinput["conformance_memory"] = devices.memory_share(self.workers, devices.visible_gpus())
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -78,7 +78,7 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
         """A worker that died: its case's failure, unless the ledger knows it."""
-        case, target = case_id(crashitem, self.config.rootpath, self.session.targets)
+        case, target = case_id(crashitem, self.config.rootpath, self.plan.targets)
         if target is None:
             return
         seconds = time.monotonic() - self.started.get(crashitem, time.monotonic())
@@ -88,7 +88,7 @@ class Controller:
         else:
             told_by_xdist = str(report.longrepr).partition(" while running")[0]  # "worker 'gw0' crashed"
             failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {told_by_xdist}")
-        outcome, reason = verdict(failure, self.session.ledgers.entry(case, target))
+        outcome, reason = verdict(failure, self.plan.ledgers.entry(case, target))
         found = result(case, target, outcome, reason, seconds=seconds, failure=failure)
         if outcome == "known_failure":
             report.outcome, report.wasxfail = "skipped", reason
@@ -122,22 +122,22 @@ class Controller:
 
     def _checked(self, exitstatus: int) -> int:
         """The exit status of a run that came to its end, from its results."""
-        full = self.session.is_full(self.config.args)
-        if full and self.session.listed:
-            missing = self.folder.add_missing(self.session.listed)
+        full = self.plan.is_full(self.config.args)
+        if full and self.plan.listed:
+            missing = self.folder.add_missing(self.plan.expected())
             if missing:
                 self.lines.append(f"{missing} missing: cases that cases/manifest.txt lists and that have no result")
         found = self.folder.results.results
-        if full and not self.session.listed:
+        if full and not self.plan.listed:
             try:
                 cases = {one.case for one in found}
-                self.session.ledgers.check(cases, "this run's cases are the known ones", self.session.targets)
-            except SessionError as error:
+                self.plan.ledgers.check(cases, "this run's cases are the known ones", self.plan.targets)
+            except PlanError as error:
                 self.lines.append(f"ERROR: {error}")
                 return USAGE
         if any(not one.as_expected for one in found):
             return 1
-        return 0 if self.session.kept and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED else exitstatus
+        return 0 if self.plan.kept and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED else exitstatus
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         found = self.folder.results

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.contract.catalog import cases_root
-from conformance.contract.scopes import PROFILES
+from conformance.contract.scopes import SCOPES
 from conformance.results import ledger
 from conformance.results.result_file import Results
+from conformance.suite.items import CASE
 
 USAGE = 2
 INTERRUPTED = 130
@@ -23,15 +24,15 @@ class UsageError(Exception):
 
 
 def check_run(
-    *, workers: str, keyword: str = "", profile: str = "quick", ledgers: Sequence[str] = (), resume: str = ""
+    *, workers: str, keyword: str = "", scope: str = "quick", ledgers: Sequence[str] = (), resume: str = ""
 ) -> None:
     """Refuse in one line what pytest would refuse in many."""
     from _pytest.mark.expression import Expression
 
     if not (workers.isdecimal() or workers in ("auto", "logical")):
         raise UsageError(f"-n takes a number or auto, not {workers!r}")
-    if profile not in PROFILES:
-        raise UsageError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    if scope not in SCOPES:
+        raise UsageError(f"unknown scope {scope!r}; known: {', '.join(SCOPES)}")
     for path in ledgers:
         ledger.load(path)
     if resume:
@@ -60,7 +61,7 @@ class _Collector:
         self.ids: set[str] = set()
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        self.ids |= {item.conformance_case_id for item in items if hasattr(item, "conformance_case_id")}
+        self.ids |= {item.stash[CASE] for item in items if CASE in item.stash}
 
 
 class _RunTaker:
@@ -71,7 +72,7 @@ class _RunTaker:
         self.run: Any = None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items[:] = [item for item in items if getattr(item, "conformance_case_id", None) == self.case][:1]
+        items[:] = [item for item in items if item.stash.get(CASE, None) == self.case][:1]
 
     def pytest_runtest_teardown(self, item: Any) -> None:
         runs = getattr(item.funcargs.get("stack"), "runs", None)
