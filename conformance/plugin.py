@@ -6,6 +6,7 @@ import gc
 import json
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,16 @@ import pytest
 from conformance.canonical import expect
 from conformance.contract.declarations import MARKERS
 from conformance.contract.scopes import SCOPES
+from conformance.results.case_seconds import longest_first, read_seconds
 from conformance.run.bound_stack import BoundStack
+from conformance.stacks.cache_folder import cache_folder
 from conformance.suite.case_report import conclude
 from conformance.suite.controller import PROPERTY, Controller
 from conformance.suite.items import CASE, ENTRY, NOT_RUN, TARGET, needs_of, rows_of, scopes_of
+from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
 from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
 from conformance.suite.pytest_run import USAGE
 
-SECONDS = 300
 PLAN: pytest.StashKey[Plan] = pytest.StashKey()
 #: The stacks that have run a case in this process, and so have imported all that they need.
 USED: pytest.StashKey[set[str]] = pytest.StashKey()
@@ -32,25 +35,7 @@ GARBAGE_OF_COMPILERS = (*GARBAGE[:2], 5 * GARBAGE[2])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("conformance", "conformance of compiler stacks")
-    repeated = {
-        "--stack": "stack by name, package.module:callable, or TOML file; default: aot_eager and inductor",
-        "--device": "cpu or cuda; default: both, and cases of an absent one are unavailable",
-        "--area": "area of the contract",
-        "--known-failures": "ledger of your own, beside the shipped ones",
-        "--require-device": "fail when this device is absent",
-    }
-    single = {
-        "--write-known-failures": "draft a ledger of what fails",
-        "--shard": "I/N: the I-th of N equal parts of the cases",
-        "--results": "folder for results.json, report.html, summary.md and scripts of failures",
-        "--resume": "folder of an interrupted run: what passed there is kept and not run again",
-    }
-    for name, text in repeated.items():
-        group.addoption(name, action="append", default=[], metavar="X", help=text)
-    for name, text in single.items():
-        group.addoption(name, default="", metavar="X", help=text)
-    group.addoption("--scope", default="quick", metavar="X", help=", ".join(SCOPES))
+    add_to(parser.getgroup("conformance", "conformance of compiler stacks"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -65,6 +50,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, Any]:
 
 
 def _set_defaults(option: Any) -> None:
+    from_environment(option)
     workers = getattr(option, "numprocesses", None)
     if workers and option.dist == "no":
         option.dist = "worksteal"  # `load` gives one worker all the slow cases
@@ -82,7 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("EXPECTTEST_ACCEPT rewrites case files and does not work with -n: leave -n out")
     worker = getattr(config, "workerinput", None)
     kept = [tuple(key) for key in worker["conformance_kept"]] if worker is not None else None
+    options = RunOptions.of(config.option)
     try:
+        options.check_values()
         plan = config.stash[PLAN] = Plan(config.option, [str(one) for one in config.args], kept)
         if worker is None:
             plan.require_devices()
@@ -93,8 +81,22 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, examples in SCOPES.items():
         settings.register_profile(name, max_examples=examples, derandomize=name in ("core", "quick"), deadline=None)
     settings.load_profile(config.option.scope)
+    _set_environment(config, options)
     if worker is None:
-        config.pluginmanager.register(Controller(config, plan), "conformance-controller")
+        config.pluginmanager.register(Controller(config, plan, options), "conformance-controller")
+
+
+def _set_environment(config: pytest.Config, options: RunOptions) -> None:
+    """Let this process and those that it starts know of the options; at the end all is as it was."""
+    undo = config.add_cleanup
+    if not hasattr(config, "workerinput"):
+        contexts = ExitStack()
+        contexts.enter_context(cache_folder(options.keep_cache))
+        undo(contexts.close)
+    patch = pytest.MonkeyPatch()
+    for name, value in options.environment().items():
+        patch.setenv(name, value)
+    undo(patch.undo)
 
 
 def pytest_unconfigure() -> None:
@@ -152,10 +154,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         assert target is not None, f"{item.nodeid} does not name its target"
         item.stash[TARGET] = target
     wanted = plan.selected([(item.stash[CASE], item.stash[TARGET], rows_of(item)) for item in cases])
+    workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
     dropped = {item for item, want in zip(cases, wanted, strict=True) if not want}
     if dropped:
         config.hook.pytest_deselected(items=[item for item in items if item in dropped])
         items[:] = [item for item in items if item not in dropped]
+    if workers > 1 and plan.root is not None:
+        known = read_seconds(plan.root)
+        timed = [
+            (known.get((item.stash[CASE], item.stash[TARGET].stack), 0.0) if CASE in item.stash else 0.0, item)
+            for item in items
+        ]
+        items[:] = longest_first(timed, workers)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,7 +11,6 @@ from unittest import mock
 
 import pytest
 import torch
-from torch._decomp.decompositions_for_rng import PhiloxState
 from torch._dynamo.callback import callback_handler
 from torch._inductor import compile_fx
 
@@ -317,19 +316,6 @@ def test_configurations_are_not_written_out() -> None:
     compiled = torch._dynamo.utils.get_compilation_metrics()[-1]
     assert compiled.guard_count
     assert compiled.dynamo_config is compiled.inductor_config is None
-
-
-def test_states_of_random_numbers_start_empty() -> None:
-    """A state that is read before it is set is an error of torch's, as it is without this; once set, it is read."""
-    with logs_left_out():
-        state = PhiloxState()
-        with pytest.raises(AssertionError):
-            state.get_state_as_tuple()
-        state.set_state(ones(1), ones(1), 2)
-        assert state.get_state_as_tuple() == (1, 3)
-        state.reset()
-        assert state.seed.numel() == 0
-    assert vars(PhiloxState()).keys() <= vars(state).keys()
 
 
 def test_what_guards_are_made_for_is_not_kept() -> None:

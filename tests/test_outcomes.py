@@ -13,8 +13,8 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parents[1]
 ARGUMENTS = ("-p", "conformance.plugin", "-p", "no:cacheprovider", "-p", "no:randomly", "--import-mode=importlib")
 FAILS = """
-    from conformance.results import Discrepancy
-    from conformance.runs import ConformanceFailure
+    from conformance.contract.failure import Discrepancy
+    from conformance.run.texts import ConformanceFailure
 
     def test_fails(stack):
         found = [Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")]

@@ -14,6 +14,7 @@ import torch
 from conformance.canonical.graphs import Graphs
 from conformance.capture.recorder import Recorder
 from conformance.contract.failure import Discrepancy
+from conformance.contract.run_environment import threads
 from conformance.oracle.compare import Comparison, compare
 from conformance.oracle.observation import Observation
 from conformance.oracle.reference import reference
@@ -23,10 +24,6 @@ from conformance.program.programs import Calls, Program
 from conformance.run.aot_graphs import front_end, wrapped
 from conformance.run.texts import ConformanceFailure, NotApplicableExpectation, Shown
 from conformance.stacks import Stack, resolve
-
-#: Threads of one operator. With more, some operators take other kernels, whose results have other strides, so that an
-#: outcome would depend on the machine.
-THREADS = 1
 
 
 class Run(Shown):
@@ -39,7 +36,7 @@ class Run(Shown):
         self.saw = ""
         self._limit_named = False
         self._shown: dict[Probe, Any] = {}
-        torch.set_num_threads(THREADS)
+        torch.set_num_threads(threads())
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 

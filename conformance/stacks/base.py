@@ -14,6 +14,7 @@ import torch._dynamo
 from conformance.capture.backend import RecordingBackend
 from conformance.capture.lowered_graphs import graph_caches_off
 from conformance.capture.recorder import Recorder, recording
+from conformance.capture.structured_trace import check_capture
 from conformance.contract.ladder import rungs
 from conformance.oracle.compare_values import Tolerance
 from conformance.program.probe import Backend, Probe
@@ -118,6 +119,7 @@ class Stack:
         if not self.compiles:
             yield
             return
+        check_capture()
         torch._dynamo.reset()
         with ExitStack() as stack:
             stack.enter_context(graph_caches_off())

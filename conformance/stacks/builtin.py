@@ -15,6 +15,7 @@ from torch._inductor import cpu_vec_isa
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from conformance.capture.recorder import Recorder
+from conformance.contract.run_environment import speedups_asked
 from conformance.stacks.aot_inductor import AotInductorStack
 from conformance.stacks.base import ASSUMED, Stack
 from conformance.stacks.speedups.linker import choose_linker, faster_linker
@@ -33,12 +34,15 @@ class InductorStack(Stack):
     """Inductor, whose C++ compiler is warmed and asked once, so that workers share its headers and its answer."""
 
     def prepare(self) -> Mapping[str, str]:
+        """Finds out which vector instructions work, and compiles a kernel, for which C++ headers are precompiled."""
         _remove_unfinished()
-        known = vectors_known()  # first: it is found out by linking, once in a process
-        with super().running({}, Recorder()):
-            choose_linker(self._link)
-        with self.running({}, Recorder()):
-            self.compile(_warm_up, Recorder())(torch.ones(8))
+        with inductor_config.patch({"compile_threads": 1}):  # a pool of processes costs more than one kernel
+            known = vectors_known()  # first: it is found out by linking, once in a process
+            if speedups_asked():
+                with super().running({}, Recorder()):
+                    choose_linker(self._link)
+            with self.running({}, Recorder()):
+                self.compile(_warm_up, Recorder())(torch.ones(8))
         return known
 
     def _link(self) -> None:
@@ -48,7 +52,7 @@ class InductorStack(Stack):
 
     @contextlib.contextmanager
     def running(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
-        with faster_linker(), super().running(config, recorder):
+        with faster_linker() if speedups_asked() else contextlib.nullcontext(), super().running(config, recorder):
             yield
 
 

@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.junitxml import xml_key
 
 from conformance.program import devices
+from conformance.results.case_seconds import spent
 from conformance.results.result_file import CaseResult
+from conformance.suite.options import RunOptions
 from conformance.suite.outcome import CRASH, TIMEOUT, Failure, result, told, verdict
 from conformance.suite.plan import Plan, PlanError, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
 
 PROPERTY = "conformance"
+#: How many processes inductor compiles kernels in.
+COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
 
 
 class Controller:
     """Registered where xdist's workers report to, or in the only process."""
 
-    def __init__(self, config: pytest.Config, plan: Plan) -> None:
-        option = config.option
+    def __init__(self, config: pytest.Config, plan: Plan, options: RunOptions) -> None:
         self.config, self.plan = config, plan
-        self.workers = int(getattr(option, "numprocesses", None) or 0)
-        options = {
-            name: getattr(option, name)
-            for name in ("stack", "device", "area", "scope", "shard", "keyword", "require_device")
-        }
-        folder = Path(option.results) if option.results else None
-        self.folder = ResultFolder(folder, options, plan.targets, plan.kept)
+        self.workers = int(getattr(config.option, "numprocesses", None) or 0)
+        folder = Path(options.results) if options.results else None
+        self.folder = ResultFolder(folder, options.saved(), plan.targets, plan.kept)
         self.lines: list[str] = []
         self.started: dict[str, float] = {}
         self.shared: dict[str, str] = {}
+        if self.workers > 1 and COMPILE_THREADS not in os.environ:
+            self.shared[COMPILE_THREADS] = "1"  # else each worker starts a process a core, and waits for them all
         self.interrupted = False
 
     @pytest.hookimpl(tryfirst=True)
@@ -43,11 +46,15 @@ class Controller:
         if not self.workers or self.config.option.collectonly or self.plan.root is None:
             return
         if "cpu" in self.plan.devices:
+            told = self.config.get_terminal_writer()
             for stack in self.plan.stacks.values():
+                began = time.monotonic()
                 try:
                     self.shared |= stack.prepare()
                 except Exception as trouble:  # the cases will show what is broken
                     self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
+                if (seconds := time.monotonic() - began) >= 0.1:
+                    told.line(f"{stack.name}: {stack.prepare.__doc__} ({seconds:.1f} s)")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
@@ -111,14 +118,40 @@ class Controller:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.config.option.collectonly:
             return
-        if exitstatus in (0, 1, pytest.ExitCode.NO_TESTS_COLLECTED):
+        self._add_kept_to_junit()
+        ended = exitstatus in (0, 1, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if ended:
             session.exitstatus = self._checked(exitstatus)
         elif self.interrupted:
             session.exitstatus = INTERRUPTED
-        self.folder.write_reports()
+        self.folder.write_reports(ended=ended)
         if self.config.option.write_known_failures:
             path = Path(self.config.option.write_known_failures)
             self.lines.append(f"{path}: a draft of {self.folder.write_draft(path)} known failures")
+
+    def _add_kept_to_junit(self) -> None:
+        """In junit.xml what an interrupted run had found stands beside what this one did."""
+        xml = self.config.stash.get(xml_key, None)
+        if xml is None:
+            return
+        for one in self.plan.kept.values():
+            path, _, name = one.case.partition("::")
+            function, bracket, own = name.partition("[")
+            nodeid = f"cases/{path}::{function}[{one.stack}-{one.device}{'-' if bracket else ']'}{own}"
+            for when in ("call", "teardown"):
+                known = when == "call" and one.outcome == "known_failure"
+                report = pytest.TestReport(
+                    nodeid,
+                    (path, None, function),
+                    {},
+                    "skipped" if known else "passed",
+                    None,
+                    when,
+                    duration=one.seconds,
+                )
+                if known:
+                    report.wasxfail = one.reason
+                xml.pytest_runtest_logreport(report)
 
     def _checked(self, exitstatus: int) -> int:
         """The exit status of a run that came to its end, from its results."""
@@ -147,5 +180,6 @@ class Controller:
             terminalreporter.section("conformance")
             if found.results:
                 terminal_table([found])
-        for line in self.lines:
+        ran = [one for one in found.results if one.key not in self.plan.kept_keys]
+        for line in [*self.lines, *spent(ran, max(self.workers, 1), found.seconds)]:
             terminalreporter.write_line(line)

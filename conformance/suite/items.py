@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.contract.registry import clauses
 from conformance.results.ledger import Entry
-from conformance.suite.plan import Target
+
+if TYPE_CHECKING:  # which needs torch
+    from conformance.suite.plan import Target
 
 #: The case's id, on the items that are cases.
 CASE: pytest.StashKey[str] = pytest.StashKey()

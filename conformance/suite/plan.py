@@ -14,7 +14,7 @@ import torch
 
 from conformance.contract.catalog import MANIFEST, cases_by_clause, is_root
 from conformance.contract.registry import AREAS, clauses, nearest
-from conformance.contract.scopes import SCOPES, in_scope
+from conformance.contract.scopes import in_scope
 from conformance.program import devices
 from conformance.results import ledger
 from conformance.results.result_file import CaseResult, Key, Results, ResultsError
@@ -148,10 +148,10 @@ def in_shard(cases: Iterable[str], shard: tuple[int, int] | None) -> set[str]:
 def resumed(folder: str, targets: Collection[Target]) -> dict[Key, CaseResult]:
     """What an earlier run found as expected on these targets; those cases are not run again.
 
-    What it did not run (an absent device, an undeclared capability) is found out again: that takes no time, and the
-    machine or the stack may be another one.
+    Nothing is kept where it was interrupted before its first result. What it did not run (an absent device, an
+    undeclared capability) is found out again: that takes no time, and the machine or the stack may be another one.
     """
-    if not folder:
+    if not folder or not (Path(folder) / "results.json").is_file():
         return {}
     try:
         earlier = Results.read(Path(folder) / "results.json")
@@ -174,8 +174,6 @@ class Plan:
         for area in option.area:
             if area not in AREAS:
                 raise PlanError(f"unknown area {area!r}; {nearest(area, AREAS)}")
-        if option.scope not in SCOPES:
-            raise PlanError(f"unknown scope {option.scope!r}; known: {', '.join(SCOPES)}")
         self.option = option
         found = [resolve(name) for name in option.stack or DEFAULT_STACKS]
         self.stacks: dict[str, Stack] = {stack.name: stack for stack in found}

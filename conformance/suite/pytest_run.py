@@ -9,38 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.contract.catalog import cases_root
-from conformance.contract.scopes import SCOPES
-from conformance.results import ledger
-from conformance.results.result_file import Results
 from conformance.suite.items import CASE
+from conformance.suite.options import UsageError
 
 USAGE = 2
 INTERRUPTED = 130
 PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:logging", "--import-mode=importlib")
-
-
-class UsageError(Exception):
-    """Wrong usage: one line that says what exists instead."""
-
-
-def check_run(
-    *, workers: str, keyword: str = "", scope: str = "quick", ledgers: Sequence[str] = (), resume: str = ""
-) -> None:
-    """Refuse in one line what pytest would refuse in many."""
-    from _pytest.mark.expression import Expression
-
-    if not (workers.isdecimal() or workers in ("auto", "logical")):
-        raise UsageError(f"-n takes a number or auto, not {workers!r}")
-    if scope not in SCOPES:
-        raise UsageError(f"unknown scope {scope!r}; known: {', '.join(SCOPES)}")
-    for path in ledgers:
-        ledger.load(path)
-    if resume:
-        Results.read(Path(resume) / "results.json")
-    try:
-        Expression.compile(keyword)
-    except Exception as error:
-        raise UsageError(f"-k {keyword!r}: {error}") from error
 
 
 def run_cases(path: Path, arguments: Sequence[str], plugins: Sequence[object] = ()) -> int:
