@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from conformance.contract import run_environment  # noqa: F401 - has to see the environment before torch changes it
 from conformance.contract.declarations import clause, in_scopes, needs
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from conformance.capture.backend import RecordingBackend
 from conformance.capture.lowered_graphs import CaptureUnavailable, graph_caches_off
 from conformance.capture.recompile_reasons import canonical_reason
 from conformance.capture.recorder import Recorder, recording
+from conformance.capture.structured_trace import check_capture
 from conformance.stacks.skipped_logging import logs_left_out
 
 
@@ -398,3 +399,14 @@ def test_a_program_that_raises_ends_the_tracing() -> None:
 def test_one_reason_alone() -> None:
     """The canonical text of a single guard failure, as a backend's own log may show it."""
     assert canonical_reason("L['x'] is L['y']") == "x is y"
+
+
+def test_without_its_record_no_recompile_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a release that writes no record of recompiles, a run says so instead of counting none."""
+    check_capture.cache_clear()
+    check_capture()
+    monkeypatch.setattr("conformance.capture.structured_trace.ARTIFACTS", ("dynamo_graph_break_reason",))
+    check_capture.cache_clear()
+    with pytest.raises(CaptureUnavailable, match=r"^capture unavailable: torch \d.* records no recompiles$"):
+        check_capture()
+    check_capture.cache_clear()

@@ -16,16 +16,13 @@ import torch._dynamo
 import torch._logging
 
 from conformance.capture.guard_counts import count_guards
+from conformance.capture.lowered_graphs import CaptureUnavailable
 from conformance.capture.recompile_reasons import canonical_break, canonical_recompile
 
 _TRACE = logging.getLogger("torch.__trace")
 #: The records that are listened to: one of its own name, and artifacts.
 GUARDS, RECOMPILE, BREAK = "dynamo_cpp_guards_str", "recompile_reasons", "dynamo_graph_break_reason"
 ARTIFACTS = (RECOMPILE, BREAK)
-
-
-class CaptureUnavailable(RuntimeError):
-    """This release of torch does not write the records that recompiles, graph breaks and guards are read from."""
 
 
 class _TraceHandler(logging.Handler):

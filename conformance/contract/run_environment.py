@@ -8,6 +8,10 @@ import os
 SPEEDUPS = "CONFORMANCE_SPEEDUPS"
 #: How many threads an operator uses (`--threads`).
 THREADS = "CONFORMANCE_THREADS"
+#: Where inductor keeps what it compiles.
+CACHE_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+#: Whether somebody has named that folder. Read before torch is imported, which names it itself where nobody has.
+CACHE_FOLDER_NAMED = CACHE_FOLDER in os.environ
 
 
 def speedups_asked() -> bool:

@@ -13,10 +13,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import torch
 
-VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
+from conformance.contract.run_environment import CACHE_FOLDER, CACHE_FOLDER_NAMED
+
+#: The folders that are in use, the outermost first.
+_in_use: list[Path] = []
 
 
 def kept_folder() -> Path:
@@ -29,18 +33,19 @@ def kept_folder() -> Path:
 def cache_folder(keep: bool = False) -> Iterator[None]:
     """Inside, inductor compiles into a folder that is removed at the end, or into the one that is kept.
 
-    Where the environment names a folder, that one is used. Processes that start inside use the same.
+    Where somebody has named a folder in the environment, that one is used. Processes that start inside use the same.
     """
-    if VARIABLE in os.environ:
+    if CACHE_FOLDER_NAMED or _in_use:
         yield
         return
     folder = kept_folder() if keep else Path(tempfile.mkdtemp(prefix="conformance-inductor-"))
     folder.mkdir(parents=True, exist_ok=True)
-    os.environ[VARIABLE] = str(folder)
+    _in_use.append(folder)
     try:
-        yield
+        with mock.patch.dict(os.environ, {CACHE_FOLDER: str(folder)}):
+            yield
     finally:
-        del os.environ[VARIABLE]
+        _in_use.remove(folder)
         if not keep:
             _forget()
             shutil.rmtree(folder, ignore_errors=True)

@@ -43,7 +43,10 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Before the workers start: what they share is made once, so that they do not all wait for it."""
-        if not self.workers or self.config.option.collectonly or self.plan.root is None:
+        if self.config.option.collectonly:
+            return
+        self.folder.write()  # from now on the folder says that a run is under way
+        if not self.workers or self.plan.root is None:
             return
         if "cpu" in self.plan.devices:
             told = self.config.get_terminal_writer()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from conformance.contract.run_environment import SPEEDUPS, THREADS, speedups_asked
 from conformance.contract.scopes import SCOPES, UnknownScope
 from conformance.results import ledger
-from conformance.results.result_file import Results
 
 if TYPE_CHECKING:
     import pytest
@@ -67,8 +66,8 @@ class RunOptions:
         check_workers(self.workers)
         check_ledgers(self.known_failures)
         self.check_values()
-        if self.resume and (Path(self.resume) / "results.json").is_file():
-            Results.read(Path(self.resume) / "results.json")
+        if self.resume and not Path(self.resume).is_dir():
+            raise UsageError(f"--resume: there is no folder {self.resume}")
         from _pytest.mark.expression import Expression
 
         try:

@@ -151,7 +151,11 @@ def resumed(folder: str, targets: Collection[Target]) -> dict[Key, CaseResult]:
     Nothing is kept where it was interrupted before its first result. What it did not run (an absent device, an
     undeclared capability) is found out again: that takes no time, and the machine or the stack may be another one.
     """
-    if not folder or not (Path(folder) / "results.json").is_file():
+    if not folder:
+        return {}
+    if not Path(folder).is_dir():
+        raise PlanError(f"--resume: there is no folder {folder}")
+    if not (Path(folder) / "results.json").is_file():
         return {}
     try:
         earlier = Results.read(Path(folder) / "results.json")
