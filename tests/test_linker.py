@@ -15,6 +15,7 @@ from torch._inductor.cpp_builder import get_cpp_compiler
 from torch._inductor.exc import InvalidCxxCompiler
 
 from conformance.capture.recorder import Recorder
+from conformance.contract.run_environment import SPEEDUPS
 from conformance.stacks import resolve
 from conformance.stacks.speedups import linker
 from conformance.stacks.speedups.linker import choose_linker, faster_linker
@@ -22,6 +23,7 @@ from conformance.stacks.speedups.linker import choose_linker, faster_linker
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(SPEEDUPS, "1")
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     return tmp_path
 

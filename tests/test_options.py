@@ -32,13 +32,12 @@ def test_arguments_say_what_is_not_as_it_is_anyway() -> None:
         "-k",
         "x y",
         "--scope=core",
-        "--timeout=20.0",
         "--speedups",
     ]
 
 
 def test_workers_and_results_know_the_options() -> None:
-    """The environment tells processes of the run what they must know; results say what a run does on its own account."""
+    """The environment tells processes of the run what they must know; results say what a run does otherwise."""
     options = RunOptions(threads=4, speedups=True)
     saved = options.saved()
 
