@@ -23,7 +23,7 @@ def test_every_option_of_pytest_is_one_of_the_command_line(pytestconfig: pytest.
 
 def test_arguments_say_what_is_not_as_it_is_anyway() -> None:
     """A list repeats its option, a switch has no value, and what nobody stated is left to pytest."""
-    options = RunOptions(stack=["a", "b"], scope="core", speedups=True, keyword="x y", timeout=20.0)
+    options = RunOptions(stack=["a", "b"], scope="core", speedups=True, keyword="x y")
 
     assert RunOptions().arguments() == []
     assert options.arguments() == [

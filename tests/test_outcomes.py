@@ -399,6 +399,7 @@ def test_workers_have_what_the_stacks_prepared(cases: Cases) -> None:
         @pytest.mark.parametrize("n", range(6))
         def test_it(stack, n):
             assert os.environ["PREPARED"] == "eager"
+            assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == "1"
             if n == 1:
                 os.abort()
         """
