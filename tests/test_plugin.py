@@ -92,6 +92,11 @@ def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
     return {result["case"].split("::")[1]: result for result in read["results"]}
 
 
+def found_so_far(folder: Path) -> dict[str, dict[str, Any]]:
+    """The outcomes in a folder that a run may not have begun to write."""
+    return outcomes(folder) if (folder / "results.json").is_file() else {}
+
+
 def ledger(path: Path, case: str, observable: str) -> str:
     path.write_text(
         f"""[[failure]]
@@ -258,7 +263,7 @@ def test_interrupted_run_leaves_readable_results(cases: Path, tmp_path: Path) ->
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
-    while not (tmp_path / "r" / "results.json").is_file() and time.monotonic() < deadline:
+    while not found_so_far(tmp_path / "r") and time.monotonic() < deadline:
         time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
@@ -284,7 +289,7 @@ def test_a_killed_run_says_so_and_can_be_gone_on_with(cases: Path, tmp_path: Pat
     command += [f"--results={folder}", "-k", "passes or sleeps"]
     process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
     deadline = time.monotonic() + 120
-    while "test_passes" not in (outcomes(folder) if (folder / "results.json").is_file() else ()):
+    while "test_passes" not in found_so_far(folder):
         assert time.monotonic() < deadline
         time.sleep(0.2)
     process.kill()

@@ -45,7 +45,7 @@ class Controller:
         """Before the workers start: what they share is made once, so that they do not all wait for it."""
         if self.config.option.collectonly:
             return
-        self.folder.write()  # from now on the folder says that a run is under way
+        self.folder.begin()
         if not self.workers or self.plan.root is None:
             return
         if "cpu" in self.plan.devices:

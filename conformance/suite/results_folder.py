@@ -68,6 +68,11 @@ class ResultFolder:
                 self._found.setdefault(one.key, one)
         return len(self._found) - before
 
+    def begin(self) -> None:
+        """Say that a run is under way; its first result is written at once."""
+        self.write()
+        self._written = 0.0
+
     def write(self) -> None:
         """Write results.json, whole or not at all."""
         if self.folder is not None:
