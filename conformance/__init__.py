@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from conformance.contract.declarations import by_scope, clause, in_profiles, needs
+from conformance.contract import run_environment  # noqa: F401 - has to see the environment before torch changes it
+from conformance.contract.declarations import by_scope, clause, in_scopes, needs
 
 if TYPE_CHECKING:
     from conformance.canonical.expect import expected
@@ -27,7 +28,7 @@ __all__ = [
     "call",
     "clause",
     "expected",
-    "in_profiles",
+    "in_scopes",
     "kept",
     "kept_programs",
     "needs",

@@ -7,11 +7,11 @@ import sys
 import typer
 
 from conformance.commands import cases, programs, result_files
-from conformance.suite.usage import run_command
+from conformance.commands.usage import run_command
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 for command in (
-    cases.run,
+    cases.run_command(),
     programs.check,
     programs.script,
     programs.explore,

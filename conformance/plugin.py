@@ -6,21 +6,26 @@ import gc
 import json
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.canonical import expect
-from conformance.contract.scopes import PROFILES
+from conformance.contract.declarations import MARKERS
+from conformance.contract.scopes import SCOPES
+from conformance.results.case_seconds import longest_first, read_seconds
 from conformance.run.bound_stack import BoundStack
+from conformance.stacks.cache_folder import cache_folder
 from conformance.suite.case_report import conclude
 from conformance.suite.controller import PROPERTY, Controller
-from conformance.suite.plan import DeviceRequired, Session, Target, area_of, case_id
+from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, needs_of, rows_of, scopes_of
+from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
+from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
 from conformance.suite.pytest_run import USAGE
 
-SECONDS = 300
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
+PLAN: pytest.StashKey[Plan] = pytest.StashKey()
 #: The stacks that have run a case in this process, and so have imported all that they need.
 USED: pytest.StashKey[set[str]] = pytest.StashKey()
 #: Thresholds of Python's garbage collection outside of a run, and in one, where full collections are a fifth as
@@ -30,26 +35,7 @@ GC_THRESHOLD_OF_A_RUN = (*GC_THRESHOLD[:2], 5 * GC_THRESHOLD[2])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("conformance", "conformance of compiler stacks")
-    repeated = {
-        "--stack": "stack by name, package.module:callable, or TOML file; default: aot_eager and inductor",
-        "--device": "cpu or cuda; default: both, and cases of an absent one are unavailable",
-        "--area": "area of the contract",
-        "--known-failures": "ledger of your own, beside the shipped ones",
-        "--require-device": "fail when this device is absent",
-    }
-    single = {
-        "--write-known-failures": "add what fails to this ledger, a new one or one that somebody has worked on",
-        "--update-known-failures": "remove from this ledger what passes, and rewrite what fails otherwise",
-        "--shard": "I/N: the I-th of N equal parts of the cases",
-        "--results": "folder for results.json, report.html, summary.md and scripts of failures",
-        "--resume": "folder of an interrupted run: what passed there is kept and not run again",
-    }
-    for name, text in repeated.items():
-        group.addoption(name, action="append", default=[], metavar="X", help=text)
-    for name, text in single.items():
-        group.addoption(name, default="", metavar="X", help=text)
-    group.addoption("--profile", default="quick", metavar="X", help=", ".join(PROFILES))
+    add_to(parser.getgroup("conformance", "conformance of compiler stacks"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,6 +50,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, Any]:
 
 
 def _set_defaults(option: Any) -> None:
+    from_environment(option)
     workers = getattr(option, "numprocesses", None)
     if workers and option.dist == "no":
         option.dist = "worksteal"  # `load` gives one worker all the slow cases
@@ -75,23 +62,41 @@ def _set_defaults(option: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
     if getattr(config.option, "numprocesses", None) and expect.accepting():
         raise pytest.UsageError("EXPECTTEST_ACCEPT rewrites case files and does not work with -n: leave -n out")
     worker = getattr(config, "workerinput", None)
     kept = [tuple(key) for key in worker["conformance_kept"]] if worker is not None else None
+    options = RunOptions.of(config.option)
     try:
-        session = config.stash[SESSION] = Session(config.option, [str(one) for one in config.args], kept)
+        options.check_values()
+        plan = config.stash[PLAN] = Plan(config.option, [str(one) for one in config.args], kept)
         if worker is None:
-            session.require_devices()
+            plan.require_devices()
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     from hypothesis import settings
 
-    for name, examples in PROFILES.items():
-        settings.register_profile(name, max_examples=examples, derandomize=name == "quick", deadline=None)
-    settings.load_profile(config.option.profile)
+    for name, examples in SCOPES.items():
+        settings.register_profile(name, max_examples=examples, derandomize=name in ("core", "quick"), deadline=None)
+    settings.load_profile(config.option.scope)
+    _set_environment(config, options)
     if worker is None:
-        config.pluginmanager.register(Controller(config, session), "conformance-controller")
+        config.pluginmanager.register(Controller(config, plan, options), "conformance-controller")
+
+
+def _set_environment(config: pytest.Config, options: RunOptions) -> None:
+    """Let this process and those that it starts know of the options; at the end all is as it was."""
+    undo = config.add_cleanup
+    if not hasattr(config, "workerinput"):
+        contexts = ExitStack()
+        contexts.enter_context(cache_folder(options.keep_cache))
+        undo(contexts.close)
+    patch = pytest.MonkeyPatch()
+    for name, value in options.environment().items():
+        patch.setenv(name, value)
+    undo(patch.undo)
 
 
 def pytest_unconfigure() -> None:
@@ -101,11 +106,10 @@ def pytest_unconfigure() -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "conformance_target" in metafunc.fixturenames:
-        targets = metafunc.config.stash[SESSION].targets
+        targets = metafunc.config.stash[PLAN].targets
         metafunc.parametrize("conformance_target", targets, ids=[str(one) for one in targets], indirect=True)
-    if found := getattr(metafunc.function, "conformance_rows", None):
-        argument, rows = found
-        metafunc.parametrize(argument, rows(metafunc.config.option.profile))
+    for marker in metafunc.definition.iter_markers("rows"):
+        metafunc.parametrize(marker.kwargs["argument"], marker.kwargs["of"](metafunc.config.option.scope))
 
 
 @pytest.fixture
@@ -129,12 +133,10 @@ def device(conformance_target: Target, request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def stack(conformance_target: Target, device: str, request: pytest.FixtureRequest) -> Iterator[BoundStack]:
     """The stack under test on the device: `run` a program, `minify` a failing one."""
-    session = request.config.stash[SESSION]
-    area = area_of(request.node.conformance_case_id)
-    known = session.ledgers.signatures(conformance_target) if area == "generated" else frozenset()
-    yield BoundStack(
-        session.stacks[conformance_target.stack], device, area, known, traces=conformance_target.stack in session.traced
-    )
+    plan = request.config.stash[PLAN]
+    area, named = area_of(request.node.stash[CASE]), conformance_target.stack
+    known = plan.ledgers.signatures(conformance_target) if area == "generated" else frozenset()
+    yield BoundStack(plan.stacks[named], device, area, known, traces=named in plan.traced)
     used = request.config.stash.setdefault(USED, set())
     if conformance_target.stack not in used:
         used.add(conformance_target.stack)
@@ -146,35 +148,44 @@ def stack(conformance_target: Target, device: str, request: pytest.FixtureReques
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    session = config.stash[SESSION]
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    plan = config.stash[PLAN]
     cases = [item for item in items if "conformance_target" in getattr(item, "fixturenames", ())]
     for item in cases:
-        item.conformance_case_id, item.conformance_target = case_id(item.nodeid, config.rootpath, session.targets)
-    wanted = session.selected([(item.conformance_case_id, item.conformance_target) for item in cases])
+        item.stash[CASE], target = case_id(item.nodeid, config.rootpath, plan.targets)
+        assert target is not None, f"{item.nodeid} does not name its target"
+        item.stash[TARGET] = target
+    wanted = plan.selected([(item.stash[CASE], item.stash[TARGET], rows_of(item)) for item in cases])
+    workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
     dropped = {item for item, want in zip(cases, wanted, strict=True) if not want}
     if dropped:
         config.hook.pytest_deselected(items=[item for item in items if item in dropped])
         items[:] = [item for item in items if item not in dropped]
+    if workers > 1 and plan.root is not None:
+        known = read_seconds(plan.root)
+        timed = [
+            (known.get((item.stash[CASE], item.stash[TARGET].stack), 0.0) if CASE in item.stash else 0.0, item)
+            for item in items
+        ]
+        items[:] = longest_first(timed, workers)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: Any) -> None:
-    if hasattr(item, "conformance_case_id"):
-        needs = getattr(item.function, "conformance_needs", ())
-        profiles = getattr(item.function, "conformance_profiles", PROFILES)
-        item.conformance_not_run = item.config.stash[SESSION].not_run(item.conformance_target, needs, profiles)
-        if item.conformance_not_run:
-            pytest.skip(item.conformance_not_run[1])
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if CASE in item.stash:
+        plan = item.config.stash[PLAN]
+        not_run = item.stash[NOT_RUN] = plan.not_run(item.stash[TARGET], needs_of(item), scopes_of(item))
+        if not_run:
+            pytest.skip(not_run[1])
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: Any) -> Generator[None, Any, Any]:
-    if not hasattr(item, "conformance_case_id"):
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    if CASE not in item.stash:
         return (yield)
-    ledgers, about = item.config.stash[SESSION].ledgers, (item.conformance_case_id, item.conformance_target)
-    item.conformance_entry, item.conformance_inherited = ledgers.entry(*about), ledgers.inherited(*about)
-    listed = item.conformance_entry is not None or bool(item.conformance_inherited)
+    ledgers, about = item.config.stash[PLAN].ledgers, (item.stash[CASE], item.stash[TARGET])
+    item.stash[ENTRY], item.stash[INHERITED] = ledgers.entry(*about), ledgers.inherited(*about)
+    listed = item.stash[ENTRY] is not None or bool(item.stash[INHERITED])
     with expect.open_case(item.nodeid, accept_allowed=not listed):
         return (yield)
 
@@ -182,7 +193,7 @@ def pytest_runtest_call(item: Any) -> Generator[None, Any, Any]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     report = yield
-    if hasattr(item, "conformance_case_id"):
+    if CASE in item.stash:
         folder = item.config.option.results
         concluded = conclude(item, call, report, Path(folder) / "failures" if folder else None)
         if concluded is not None:

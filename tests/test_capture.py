@@ -11,7 +11,6 @@ from unittest import mock
 
 import pytest
 import torch
-from torch._decomp.decompositions_for_rng import PhiloxState
 from torch._dynamo.callback import callback_handler
 from torch._inductor import compile_fx
 
@@ -20,6 +19,7 @@ from conformance.capture.backend import RecordingBackend
 from conformance.capture.lowered_graphs import CaptureUnavailable, graph_caches_off
 from conformance.capture.recompile_reasons import canonical_reason
 from conformance.capture.recorder import Recorder, recording
+from conformance.capture.structured_trace import check_capture
 from conformance.stacks.skipped_logging import logs_left_out
 
 
@@ -319,19 +319,6 @@ def test_configurations_are_not_written_out() -> None:
     assert compiled.dynamo_config is compiled.inductor_config is None
 
 
-def test_states_of_random_numbers_start_empty() -> None:
-    """A state that is read before it is set is an error of torch's, as it is without this; once set, it is read."""
-    with logs_left_out():
-        state = PhiloxState()
-        with pytest.raises(AssertionError):
-            state.get_state_as_tuple()
-        state.set_state(ones(1), ones(1), 2)
-        assert state.get_state_as_tuple() == (1, 3)
-        state.reset()
-        assert state.seed.numel() == 0
-    assert vars(PhiloxState()).keys() <= vars(state).keys()
-
-
 def test_what_guards_are_made_for_is_not_kept() -> None:
     """An argument is gone as soon as its caller drops it, although the run that compiled goes on."""
     compiled = torch.compile(lambda x: x + 1, backend="eager")
@@ -412,3 +399,14 @@ def test_a_program_that_raises_ends_the_tracing() -> None:
 def test_one_reason_alone() -> None:
     """The canonical text of a single guard failure, as a backend's own log may show it."""
     assert canonical_reason("L['x'] is L['y']") == "x is y"
+
+
+def test_without_its_record_no_recompile_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a release that writes no record of recompiles, a run says so instead of counting none."""
+    check_capture.cache_clear()
+    check_capture()
+    monkeypatch.setattr("conformance.capture.structured_trace.ARTIFACTS", ("dynamo_graph_break_reason",))
+    check_capture.cache_clear()
+    with pytest.raises(CaptureUnavailable, match=r"^capture unavailable: torch \d.* records no recompiles$"):
+        check_capture()
+    check_capture.cache_clear()

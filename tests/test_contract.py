@@ -34,6 +34,11 @@ def test_sentences_are_distinct():
     assert len(set(sentences)) == len(sentences)
 
 
+def markers(case):
+    """The markers that pytest sees on a case: name and values."""
+    return {mark.name: mark.kwargs for mark in case.pytestmark}
+
+
 def test_clause_marks_a_case_and_leaves_it_callable():
     def case():
         return 1
@@ -41,7 +46,8 @@ def test_clause_marks_a_case_and_leaves_it_callable():
     marked = declarations.clause("aot_autograd.mutation.writeback")(case)
 
     assert marked is case
-    assert marked.conformance_clause == "aot_autograd.mutation.writeback"
+    assert markers(marked) == {"clause": {"id": "aot_autograd.mutation.writeback"}}
+    assert marked() == 1
 
 
 def test_unknown_clause_names_close_ones():
@@ -63,7 +69,7 @@ def test_needs_marks_a_case():
     def case():
         pass
 
-    assert case.conformance_needs == ("training", "freezing")
+    assert markers(case) == {"needs": {"training": True, "freezing": True}}
 
 
 def test_unknown_capability_is_an_error():
@@ -71,9 +77,18 @@ def test_unknown_capability_is_an_error():
         declarations.needs("trainings")
 
 
-def test_unknown_profile_is_an_error():
-    with pytest.raises(scopes.UnknownProfile, match="unknown profile 'weekly'; known: quick, full, nightly"):
-        declarations.in_profiles("weekly")
+def test_unknown_scope_is_an_error():
+    with pytest.raises(scopes.UnknownScope, match="unknown scope 'weekly'; known: core, quick, full, nightly"):
+        declarations.in_scopes("weekly")
+
+
+def test_core_is_sixty_three_rows():
+    """The rows marked core, and no later ones; every one of them is a row of some clause."""
+    assert len(scopes.CORE_ROWS) == 63
+    assert {row for entry in registry.clauses().values() for row in entry.rows} >= scopes.CORE_ROWS
+    assert scopes.in_scope("core", ["A99", "D6"])
+    assert not scopes.in_scope("core", ["A25"])
+    assert scopes.in_scope("quick", [])
 
 
 def test_a_sound_file_is_read():

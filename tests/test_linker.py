@@ -15,6 +15,7 @@ from torch._inductor.cpp_builder import get_cpp_compiler
 from torch._inductor.exc import InvalidCxxCompiler
 
 from conformance.capture.recorder import Recorder
+from conformance.contract.run_environment import SPEEDUPS
 from conformance.stacks import resolve
 from conformance.stacks.speedups import linker
 from conformance.stacks.speedups.linker import choose_linker, faster_linker
@@ -22,6 +23,7 @@ from conformance.stacks.speedups.linker import choose_linker, faster_linker
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(SPEEDUPS, "1")
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     return tmp_path
 
@@ -116,14 +118,14 @@ def test_without_a_compiler_nothing_is_raised(cache: Path, other_linker: Path, m
 def compiled_sum() -> float:
     """What a kernel computes that has never been compiled before; whole numbers, so that it is exact."""
     stack, recorder, shift = resolve("inductor"), Recorder(), time.time_ns() % 1_000_000
-    with stack.session({}, recorder):
+    with stack.running({}, recorder):
         result = stack.compile(lambda x: x * 3 - shift, recorder)(torch.arange(7.0))
     return float(result.sum() + 7 * shift)
 
 
 def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
     """It is chosen once for all workers, and their kernels go through it and compute what they should."""
-    resolve("inductor").session_setup()
+    resolve("inductor").prepare()
     other_linker.unlink()
     assert compiled_sum() == 63
     assert other_linker.exists()
@@ -131,7 +133,7 @@ def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
 
 def test_kernels_are_linked_when_it_is_gone(cache: Path, other_linker: Path) -> None:
     """A linker that was chosen in an earlier run may be no longer there."""
-    resolve("inductor").session_setup()
+    resolve("inductor").prepare()
     Path(linker.FASTER[-1]).unlink()
     assert compiled_sum() == 63
 
@@ -181,7 +183,7 @@ def test_what_has_nothing_to_do_with_torch_does_not_ask_for_it(cache: Path) -> N
 
 def test_kernels_are_linked_without_a_broken_one(cache: Path, broken_linker: None) -> None:
     """A linker that refuses costs one try, and no case: the compiler's own is next."""
-    resolve("inductor").session_setup()
+    resolve("inductor").prepare()
     assert compiled_sum() == 63
     with faster_linker():
         assert f"exec {shutil.which('ld')} -L" in Path(asked()).read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from conformance.mutants.kill_trials import Verdicts, chosen
 from conformance.report.mutants import kill_matrix
 from conformance.run.bound_stack import BoundStack
 from conformance.stacks import resolve
-from conformance.suite.pytest_run import UsageError
+from conformance.suite.options import UsageError
 
 #: The ways in which a stack is silently wrong that must never pass, as mutants.
 WRONG_WAYS = {

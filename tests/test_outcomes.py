@@ -239,15 +239,38 @@ def test_a_need_that_is_not_declared(cases: Cases) -> None:
     assert cases.results["test_freezes"].reason == "eager does not declare freezing"
 
 
-def test_a_case_of_longer_profiles(cases: Cases) -> None:
-    """A case that is left to longer profiles says so in a quick run, and runs in those."""
-    cases.write("from conformance import in_profiles\n@in_profiles('full', 'nightly')\ndef test_draws(stack): ...")
+def test_a_case_of_longer_scopes(cases: Cases) -> None:
+    """A case that is left to longer scopes says so in a quick run, and runs in those."""
+    cases.write("from conformance import in_scopes\n@in_scopes('full', 'nightly')\ndef test_draws(stack): ...")
 
     assert cases.run().ret == 0
     assert cases.outcomes == {"test_draws": "not_applicable"}
-    assert cases.results["test_draws"].reason == "runs in the profiles full and nightly"
-    assert cases.run("--profile=full").ret == 0
+    assert cases.results["test_draws"].reason == "runs in the scopes full and nightly"
+    assert cases.run("--scope=full").ret == 0
     assert cases.outcomes == {"test_draws": "pass"}
+
+
+def test_the_scope_core(cases: Cases) -> None:
+    """In `core` a case without a core row has no result, and is not missing; other runs need a result of it."""
+    cases.write(
+        """
+        from conformance import clause
+
+        @clause("layout.outputs.eager_strides")
+        def test_core(stack): ...
+
+        def test_of_no_clause(stack): ...
+        """
+    )
+    listed = "layout/test_some.py::test_core\nlayout/test_some.py::test_of_no_clause\n"
+    (cases.root / "manifest.txt").write_text(listed, encoding="utf-8")
+
+    assert cases.run("--scope=core").ret == 0
+    assert cases.outcomes == {"test_core": "pass"}
+    assert cases.run("-m", "clause(id='layout.outputs.eager_strides')").ret == 0
+    assert cases.outcomes == {"test_core": "pass"}
+    assert cases.run().ret == 0
+    assert len(cases.outcomes) == 2
 
 
 def test_parameters_stacks_and_devices(cases: Cases) -> None:
@@ -340,7 +363,7 @@ def test_a_required_device_that_is_absent(cases: Cases, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     "argument",
-    ["--stack=nosuch", "--device=nosuch", "--area=nosuch", "--profile=nosuch", "--shard=9", "nosuch", "manifest"],
+    ["--stack=nosuch", "--device=nosuch", "--area=nosuch", "--scope=nosuch", "--shard=9", "nosuch", "manifest"],
 )
 def test_wrong_usage(cases: Cases, argument: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One line and status 2, from pytest as from the command line."""
@@ -396,7 +419,7 @@ def test_workers_have_what_the_stacks_prepared(cases: Cases) -> None:
         """
         from conformance.stacks import Stack
 
-        Stack.session_setup = lambda stack: {"PREPARED": stack.name}
+        Stack.prepare = lambda stack: {"PREPARED": stack.name}
         """,
         "conftest.py",
     )
@@ -408,6 +431,7 @@ def test_workers_have_what_the_stacks_prepared(cases: Cases) -> None:
         @pytest.mark.parametrize("n", range(6))
         def test_it(stack, n):
             assert os.environ["PREPARED"] == "eager"
+            assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == "1"
             if n == 1:
                 os.abort()
         """

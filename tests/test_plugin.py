@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from conformance.report import html_report, markdown_summary
+from conformance.results.result_file import Results
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:cacheprovider", "--import-mode=importlib", "-q")
@@ -86,6 +90,11 @@ def run(cases: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
     read = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     return {result["case"].split("::")[1]: result for result in read["results"]}
+
+
+def found_so_far(folder: Path) -> dict[str, dict[str, Any]]:
+    """The outcomes in a folder that a run may not have begun to write."""
+    return outcomes(folder) if (folder / "results.json").is_file() else {}
 
 
 def ledger(path: Path, case: str, observable: str, stack: str = "aot_eager") -> str:
@@ -256,7 +265,7 @@ def test_interrupted_run_leaves_readable_results(cases: Path, tmp_path: Path) ->
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
-    while not (tmp_path / "r" / "results.json").is_file() and time.monotonic() < deadline:
+    while not found_so_far(tmp_path / "r") and time.monotonic() < deadline:
         time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
@@ -273,6 +282,45 @@ def test_resume_keeps_what_passed(cases: Path, tmp_path: Path) -> None:
 
     assert "1 deselected" in done.stdout or "deselected" in done.stdout
     assert set(outcomes(tmp_path / "r")) == {"test_passes", "test_needs_more"}
+
+
+def test_a_killed_run_says_so_and_can_be_gone_on_with(cases: Path, tmp_path: Path) -> None:
+    """What a killed run leaves is incomplete, reports say so, and a resumed run has every case, in junit.xml too."""
+    folder = tmp_path / "r"
+    command = [sys.executable, "-m", "pytest", str(cases), *PLUGIN, "--device=cpu", "--stack=eager"]
+    command += [f"--results={folder}", "-k", "passes or sleeps"]
+    process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    deadline = time.monotonic() + 120
+    while "test_passes" not in found_so_far(folder):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    process.kill()
+    process.wait()
+    left = Results.read(folder / "results.json")
+    assert left.incomplete
+    assert "incomplete" in markdown_summary([left])
+    assert "incomplete" in html_report([left])
+
+    again = (
+        f"--results={folder}",
+        f"--resume={folder}",
+        f"--junitxml={tmp_path / 'junit.xml'}",
+        "-k",
+        "passes or needs",
+    )
+    assert run(cases, "--stack=eager", *again).returncode == 0
+    assert not Results.read(folder / "results.json").incomplete
+    junit = (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert set(re.findall(r'name="test_(\w+)', junit)) == {"passes", "needs_more"}
+    assert set(re.findall(r'classname="([^"]*)"', junit)) == {"cases.aot_autograd.test_some"}
+
+
+def test_a_folder_without_results_is_resumed_from_the_start(cases: Path, tmp_path: Path) -> None:
+    """Where an interrupted run had found nothing yet, all is run."""
+    done = run(cases, "--stack=eager", f"--results={tmp_path / 'r'}", f"--resume={tmp_path}", "-k", "passes")
+
+    assert done.returncode == 0
+    assert set(outcomes(tmp_path / "r")) == {"test_passes"}
 
 
 def test_shards_are_disjoint_and_complete(cases: Path, tmp_path: Path) -> None:

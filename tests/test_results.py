@@ -25,7 +25,7 @@ def run(*results, **more):
     parts = {
         "suite": {"version": "0.1.0", "commit": None},
         "environment": ENVIRONMENT,
-        "options": {"profile": "quick"},
+        "options": {"scope": "quick"},
         "started": "2026-11-28T02:00:00+00:00",
         "seconds": 3.5,
     }
@@ -179,11 +179,11 @@ def test_a_run_of_nothing_is_not_green():
 
 
 def test_merge_puts_shards_together():
-    one = run(result(), options={"profile": "quick", "shard": "1/2"}, started="2026-11-28T03:00:00+00:00")
-    two = run(result("layout/test_a.py::test_c", "fail"), options={"profile": "quick", "shard": "2/2"})
+    one = run(result(), options={"scope": "quick", "shard": "1/2"}, started="2026-11-28T03:00:00+00:00")
+    two = run(result("layout/test_a.py::test_c", "fail"), options={"scope": "quick", "shard": "2/2"})
     merged = merge([one, two])
     assert outcomes(merged) == {"layout/test_a.py::test_b": "pass", "layout/test_a.py::test_c": "fail"}
-    assert merged.options == {"profile": "quick"}
+    assert merged.options == {"scope": "quick"}
     assert merged.seconds == 7.0
     assert merged.started == "2026-11-28T02:00:00+00:00"
 

@@ -103,7 +103,7 @@ def test_a_run_is_no_stricter_in_ci() -> None:
     """What torch makes an error where the environment has CI is none in a run, there as elsewhere."""
     config = torch._functorch.config
     with config.patch(error_on_custom_op_aliasing=True):
-        with resolve("aot_eager").session({}, Recorder()):
+        with resolve("aot_eager").running({}, Recorder()):
             assert not config.error_on_custom_op_aliasing
         assert config.error_on_custom_op_aliasing
 

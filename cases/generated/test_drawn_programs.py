@@ -1,11 +1,11 @@
-"""Programs that nobody wrote: other ones in each of the longer profiles."""
+"""Programs that nobody wrote: other ones in each of the longer scopes."""
 
 from hypothesis import HealthCheck, given, settings
 
-from conformance import assert_as_eager, clause, in_profiles, sketches
+from conformance import assert_as_eager, clause, in_scopes, sketches
 
 
-@in_profiles("full", "nightly")
+@in_scopes("full", "nightly")
 @clause("generated.programs.as_eager")
 @settings(suppress_health_check=list(HealthCheck))
 @given(sketch=sketches())

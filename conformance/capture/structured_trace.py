@@ -7,13 +7,16 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from unittest import mock
 
 import torch
+import torch._dynamo
 import torch._logging
 
 from conformance.capture.guard_counts import count_guards
+from conformance.capture.lowered_graphs import CaptureUnavailable
 from conformance.capture.recompile_reasons import canonical_break, canonical_recompile
 
 _TRACE = logging.getLogger("torch.__trace")
@@ -95,3 +98,31 @@ def _attached(handler: logging.Handler) -> Iterator[None]:
         _TRACE.removeHandler(handler)
         _TRACE.setLevel(level)
         _TRACE.propagate, _TRACE.disabled = propagate, disabled
+
+
+@cache
+def check_capture() -> None:
+    """Raise `CaptureUnavailable` where a recompile, a graph break or guards that must be recorded are not.
+
+    Without its record a recompile would be counted as none, and every promise about it would look kept. One program
+    that has all of them tells, once in a process. It leaves Dynamo reset.
+    """
+
+    def program(x: torch.Tensor, number: int) -> torch.Tensor:
+        x = x + number
+        torch._dynamo.graph_break()
+        return x + 1
+
+    seen: tuple[list[str], list[str], list[Counter[str]]] = ([], [], [])
+    torch._dynamo.reset()
+    with trace_listener(*seen), torch._dynamo.config.patch(error_on_recompile=False, disable=False):
+        compiled = torch.compile(program, backend="eager", dynamic=False)
+        for number in (1, 2):
+            compiled(torch.zeros(1), number)
+    torch._dynamo.reset()
+    names = ("recompiles", "graph breaks", "guards")
+    lacking = [name for name, records in zip(names, seen, strict=True) if not records]
+    if lacking:
+        raise CaptureUnavailable(
+            f"capture unavailable: torch {torch.__version__} records no {' and no '.join(lacking)}"
+        )

@@ -5,54 +5,69 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from conformance.contract.catalog import MANIFEST, cases_root
 from conformance.contract.registry import AREAS, nearest
-from conformance.suite.pytest_run import UsageError, case_ids, check_run, run_cases
+from conformance.results.case_seconds import FILE, merge_seconds, read_seconds, write_seconds
+from conformance.results.result_file import Results
+from conformance.suite.options import RunOptions, UsageError, check_workers, default_of, flag_of
+from conformance.suite.pytest_run import case_ids, run_cases
 
 
-def run(
-    stack: Annotated[list[str] | None, typer.Option(help="Stack by name, module:callable, or TOML file.")] = None,
-    device: Annotated[list[str] | None, typer.Option(help="Device; default: every one found.")] = None,
-    area: Annotated[list[str] | None, typer.Option(help="Area of the contract.")] = None,
-    keyword: Annotated[str, typer.Option("-k", help="Only cases whose names match, as pytest's -k.")] = "",
-    workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
-    profile: Annotated[str, typer.Option(help="quick, full or nightly.")] = "quick",
-    known_failures: Annotated[list[str] | None, typer.Option(help="A ledger of your own, beside the shipped.")] = None,
-    write_known_failures: Annotated[str, typer.Option(help="Add what failed to this ledger.")] = "",
-    update_known_failures: Annotated[str, typer.Option(help="Remove from it what passes, rewrite the rest.")] = "",
-    require_device: Annotated[list[str] | None, typer.Option(help="Fail when this device is absent.")] = None,
-    shard: Annotated[str, typer.Option(help="I/N: the I-th of N equal parts.")] = "",
-    results: Annotated[str, typer.Option(help="Folder for the results.")] = "results",
-    resume: Annotated[str, typer.Option(help="Folder of an interrupted run: what passed there is kept.")] = "",
-    pytest_arguments: Annotated[list[str] | None, typer.Argument(metavar="[-- PYTEST ARGS...]")] = None,
-) -> None:
+def run(options: RunOptions, pytest_arguments: Sequence[str] = ()) -> None:
     """Run the cases on stacks and devices; write results.json, junit.xml, report.html, summary.md."""
     root = cases_root()
-    check_run(keyword=keyword, workers=workers, profile=profile, ledgers=known_failures or [], resume=resume)
-    arguments = [f"--results={results}", f"--profile={profile}", f"--junitxml={Path(results) / 'junit.xml'}"]
-    repeated = {"stack": stack, "device": device, "area": area, "require-device": require_device}
-    repeated["known-failures"] = known_failures
-    for option, values in repeated.items():
-        arguments += [f"--{option}={value}" for value in values or ()]
-    single = {"shard": shard, "resume": resume}
-    single |= {"write-known-failures": write_known_failures, "update-known-failures": update_known_failures}
-    arguments += [f"--{option}={value}" for option, value in single.items() if value]
-    if keyword:
-        arguments += ["-k", keyword]
+    options.check()
+    results = options.results or "results"
+    arguments = [*replace(options, results=results).arguments(), f"--junitxml={Path(results) / 'junit.xml'}"]
     # A worker process even for one: a crash of the stack is then one case's failure, not the end of the run.
-    if not os.environ.get("EXPECTTEST_ACCEPT") or workers != "1":
-        arguments += ["-n", workers]
-    raise typer.Exit(run_cases(root, [*arguments, *(pytest_arguments or ())]))
+    if not os.environ.get("EXPECTTEST_ACCEPT") or options.workers != "1":
+        arguments += ["-n", options.workers]
+    raise typer.Exit(run_cases(root, [*arguments, *pytest_arguments]))
 
 
-def manifest(check: Annotated[bool, typer.Option("--check", help="Fail when the file is stale.")] = False) -> None:
-    """Write cases/manifest.txt, one case id a line."""
+def run_command() -> Callable[..., None]:
+    """`run` as typer takes it: a parameter for each of the options of a run, and what is handed on to pytest."""
+
+    def command(pytest_arguments: list[str] | None = None, **stated: Any) -> None:
+        given = {name: value for name, value in stated.items() if value is not None}
+        run(RunOptions(**given), pytest_arguments or ())
+
+    hints: dict[str, Any] = get_type_hints(RunOptions)
+    parameters = []
+    for one in fields(RunOptions):
+        repeats = isinstance(default_of(one), list)
+        option = typer.Option(flag_of(one), help=one.metadata["help"])
+        kind: Any = Annotated[hints[one.name] | None if repeats else hints[one.name], option]
+        default = None if repeats else default_of(one)
+        parameters.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
+    rest = Annotated[list[str] | None, typer.Argument(metavar="[-- PYTEST ARGS...]")]
+    parameters.append(Parameter("pytest_arguments", Parameter.KEYWORD_ONLY, default=None, annotation=rest))
+    command.__name__, command.__doc__ = run.__name__, run.__doc__
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def manifest(
+    check: Annotated[bool, typer.Option("--check", help="Fail when the file is stale.")] = False,
+    seconds: Annotated[list[str] | None, typer.Option(metavar="RESULTS.json", help="Keep how long cases took.")] = None,
+) -> None:
+    """Write cases/manifest.txt, one case id a line; with --seconds, cases/seconds.tsv from the results of a run."""
     root = cases_root()
+    if seconds:
+        found = [one for path in seconds for one in Results.read(path).results]
+        known = merge_seconds(read_seconds(root), found, case_ids(root))
+        write_seconds(root, known)
+        print(f"{FILE}: {len(known)} cases on stacks")
+        return
     file = root / MANIFEST
     text = "".join(f"{case}\n" for case in case_ids(root))
     if not check:
@@ -90,15 +105,17 @@ def mutants(
     as_json: Annotated[bool, typer.Option("--json", help="Print the kill matrix as JSON.")] = False,
 ) -> None:
     """Hold stacks made wrong on purpose against the cases; exit status 1 when one survives."""
-    check_run(workers=workers)
+    check_workers(workers)
     areas = area or []
     for name in areas:
         if name not in AREAS:
             raise UsageError(f"unknown area {name!r}; {nearest(name, AREAS)}")
     from conformance.mutants.kill_trials import chosen, try_all, without_mutant
     from conformance.report.mutants import kill_matrix
+    from conformance.stacks.cache_folder import cache_folder
 
-    verdicts = try_all(chosen(mutant or [], areas), workers)
+    with cache_folder():
+        verdicts = try_all(chosen(mutant or [], areas), workers)
     if as_json:
         print(json.dumps(verdicts.to_json(), indent=2))
     else:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from conformance.suite.pytest_run import UsageError, check_run, run_of
+from conformance.contract.run_environment import THREADS
+from conformance.suite.options import UsageError, check_ledgers, check_workers
+from conformance.suite.pytest_run import run_of
 
 
 def check(
@@ -23,10 +26,13 @@ def check(
     from conformance.program.devices import resolve as resolve_devices
     from conformance.run.check import check_file
     from conformance.stacks import resolve
+    from conformance.stacks.cache_folder import cache_folder
 
     [one_device] = resolve_devices([device])
     stacks = [resolve(name) for name in stack or ["inductor"]]
-    records = [check_file(file, one, one_device, threads) for one in stacks]
+    os.environ[THREADS] = str(threads)
+    with cache_folder():
+        records = [check_file(file, one, one_device) for one in stacks]
     if as_json:
         print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
     for record in [] if as_json else records:
@@ -45,9 +51,11 @@ def script(
 ) -> None:
     """Write a stand-alone script of a case: torch and the stack only, exit status 1 where they differ."""
     from conformance.run.script import script as script_of
+    from conformance.stacks.cache_folder import cache_folder
 
-    run = run_of(case, stack, device)
-    text = script_of(run, title=case, first_divergence=run.first_divergence())
+    with cache_folder():
+        run = run_of(case, stack, device)
+        text = script_of(run, title=case, first_divergence=run.first_divergence())
     if output:
         Path(output).write_text(text, encoding="utf-8")
     else:
@@ -67,27 +75,30 @@ def explore(
     write_known_failures: Annotated[str, typer.Option(help="Add what is found to this ledger.")] = "",
 ) -> None:
     """Search generated programs for what differs from eager; exit status 1 when something does that no ledger knows."""
-    check_run(workers=workers, ledgers=known_failures or [])
+    check_workers(workers)
+    check_ledgers(known_failures or [])
     from conformance.generate.explore import explore as search
     from conformance.program.devices import resolve as resolve_devices
+    from conformance.stacks.cache_folder import cache_folder
 
     [one_device] = resolve_devices([device])
     if write_known_failures and len(stack or []) > 1:
         raise UsageError("--write-known-failures edits the ledger of one stack: name one --stack")
     found = 0
-    for name in stack or ["aot_eager"]:
-        found += search(
-            name,
-            one_device,
-            Path(results) / name.replace(":", ".") if len(stack or []) > 1 else Path(results),
-            examples=examples or (None if minutes else 1000),
-            minutes=minutes,
-            seed=seed,
-            database=database,
-            workers=0 if not workers.isdecimal() else int(workers),
-            ledgers=known_failures or [],
-            draft=Path(write_known_failures) if write_known_failures else None,
-        )
+    with cache_folder():
+        for name in stack or ["aot_eager"]:
+            found += search(
+                name,
+                one_device,
+                Path(results) / name.replace(":", ".") if len(stack or []) > 1 else Path(results),
+                examples=examples or (None if minutes else 1000),
+                minutes=minutes,
+                seed=seed,
+                database=database,
+                workers=0 if not workers.isdecimal() else int(workers),
+                ledgers=known_failures or [],
+                draft=Path(write_known_failures) if write_known_failures else None,
+            )
     raise typer.Exit(1 if found else 0)
 
 

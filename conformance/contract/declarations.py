@@ -1,4 +1,8 @@
-"""How a case declares the clause that it proves, the capabilities that it needs and the scopes that run it."""
+"""How a case declares the clause that it proves, the capabilities that it needs and the scopes that run it.
+
+Each is a marker of pytest's, so that `-m "clause(id='layout.strides.kept')"`, `-m "needs(training=True)"` and other
+plugins see it; what is marked stays a plain function.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,24 @@ from typing import Any, TypeVar
 
 from conformance.contract.capabilities import CAPABILITIES, UnknownCapability
 from conformance.contract.registry import UnknownClause, clauses, nearest
-from conformance.contract.scopes import PROFILES, UnknownProfile
+from conformance.contract.scopes import SCOPES, UnknownScope
 
 Case = TypeVar("Case", bound=Callable[..., Any])
+#: For `pytest --markers`.
+MARKERS = (
+    "clause(id): the clause of the contract that the case proves",
+    "needs(capability=True, ...): what a stack must declare for the case to apply to it",
+    "rows(argument, of): the case takes one argument, whose values `of(scope)` gives",
+    "scopes(scope=True, ...): the scopes that run the case; without it all of them do",
+)
 
 
-def _marking(attribute: str, value: Any) -> Callable[[Case], Case]:
+def _marking(name: str, **values: Any) -> Callable[[Case], Case]:
     def mark(case: Case) -> Case:
-        setattr(case, attribute, value)
-        return case
+        import pytest  # here: the contract is read without it
+
+        marked: Case = getattr(pytest.mark, name)(**values)(case)
+        return marked
 
     return mark
 
@@ -27,7 +40,7 @@ def clause(id: str) -> Callable[[Case], Case]:
             f"unknown clause {id!r}; {nearest(id, clauses())}; "
             "a new one goes into conformance/contract/clauses/<area>.toml"
         )
-    return _marking("conformance_clause", id)
+    return _marking("clause", id=id)
 
 
 def needs(*capabilities: str) -> Callable[[Case], Case]:
@@ -35,17 +48,17 @@ def needs(*capabilities: str) -> Callable[[Case], Case]:
     for capability in capabilities:
         if capability not in CAPABILITIES:
             raise UnknownCapability(f"unknown capability {capability!r}; {nearest(capability, CAPABILITIES)}")
-    return _marking("conformance_needs", capabilities)
+    return _marking("needs", **dict.fromkeys(capabilities, True))
 
 
 def by_scope(argument: str, rows: Callable[[str], Sequence[str]]) -> Callable[[Case], Case]:
     """Give a case one argument, whose values depend on the scope of the run, as `pytest.mark.parametrize` would."""
-    return _marking("conformance_rows", (argument, rows))
+    return _marking("rows", argument=argument, of=rows)
 
 
-def in_profiles(*profiles: str) -> Callable[[Case], Case]:
-    """Say in which profiles a case runs, where it costs too much for every run."""
-    for profile in profiles:
-        if profile not in PROFILES:
-            raise UnknownProfile(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    return _marking("conformance_profiles", profiles)
+def in_scopes(*scopes: str) -> Callable[[Case], Case]:
+    """Say in which scopes a case runs, where it costs too much for every run."""
+    for scope in scopes:
+        if scope not in SCOPES:
+            raise UnknownScope(f"unknown scope {scope!r}; known: {', '.join(SCOPES)}")
+    return _marking("scopes", **dict.fromkeys(scopes, True))

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.contract.run_environment import speedups_asked
 from conformance.minify import compiler
 
 STARTUP_SECONDS = 300.0
@@ -75,7 +76,8 @@ class ForkServer:
             raise ServerError(f"the fork server did not start:\n{self.errors()}")
         greeting = json.loads(ready)
         self.root, self.address = Path(greeting["root"]), greeting["socket"]
-        self.environment |= compiler.install(self.root, self.environment)
+        if speedups_asked():
+            self.environment |= compiler.install(self.root, self.environment)
 
     def errors(self) -> str:
         """What the server printed about itself."""

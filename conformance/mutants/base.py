@@ -62,8 +62,8 @@ class MutantStack(Stack):
         return replace(super().minifiable(), patches=tuple(patches))
 
     @contextmanager
-    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
-        with super().session(config, recorder):
+    def running(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+        with super().running(config, recorder):
             if self.patch is None:
                 yield
             else:

@@ -17,7 +17,8 @@ from conformance.contract.registry import clauses, nearest
 from conformance.mutants import MutantStack, all_mutants
 from conformance.mutants.trial_plugin import FOLDER, function_of
 from conformance.results.result_file import CaseResult, Results
-from conformance.suite.pytest_run import UsageError, case_ids, run_cases
+from conformance.suite.options import UsageError
+from conformance.suite.pytest_run import case_ids, run_cases
 
 Pair = tuple[str, str]
 #: A mutant's name and a clause that it breaks.

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from conformance.suite.controller import PROPERTY
+from conformance.suite.items import CASE, NOT_RUN, TARGET
 
 FOLDER = "CONFORMANCE_TRIAL"
 
@@ -40,22 +41,19 @@ def function_of(case: str) -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
     plan = planned(os.environ[FOLDER])
-    kept = [
-        item
-        for item in items
-        if hasattr(item, "conformance_case_id") and (item.conformance_target.stack, item.conformance_case_id) in plan
-    ]
+    kept = [item for item in items if CASE in item.stash and (item.stash[TARGET].stack, item.stash[CASE]) in plan]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: Any) -> None:
-    mutant, case = item.conformance_target.stack, item.conformance_case_id
+    mutant, case = item.stash[TARGET].stack, item.stash[CASE]
     broken = planned(os.environ[FOLDER])[mutant, case]
     if mark("case", function_of(case)).exists() and all(mark("mutant", mutant, clause).exists() for clause in broken):
-        item.conformance_not_run = ("not_applicable", "the mutant is killed, and the case has killed")
-        pytest.skip(item.conformance_not_run[1])
+        why = "the mutant is killed, and the case has killed"
+        item.stash[NOT_RUN] = ("not_applicable", why)
+        pytest.skip(why)
 
 
 @pytest.hookimpl(wrapper=True)

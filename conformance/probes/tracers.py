@@ -69,6 +69,6 @@ def _on_fake_tensors(program: Callable[..., Any], calls: Calls, device: str) -> 
 
 def _by_stack(stack: Stack, program: Callable[..., Any], calls: Calls, device: str) -> str:
     recorder = Recorder()
-    with stack.session(POINTERS_RAISE, recorder):
+    with stack.running(POINTERS_RAISE, recorder):
         stack.compile(program, recorder, fullgraph=True)(*_arguments(calls, device))
     return "\n\n".join(graph.text for graph in recorder.dynamo)

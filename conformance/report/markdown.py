@@ -25,10 +25,13 @@ def _facts(name: str, column: Results) -> str:
     unexpected = sum(not result.as_expected for result in column.results)
     verdict = f"**{unexpected} not as expected**" if unexpected else "all as expected"
     gpus = ", ".join(column.environment.get("gpus") or []) or "no GPU"
+    if column.incomplete:
+        verdict += ", **incomplete**: the run did not come to its end"
+    left_out = " ".join(column.options.get("left_out", []))
     return (
         f"{name}: {len(column.results)} results, {verdict}, in {column.seconds:.0f} s "
         f"({column.started[:10] or 'undated'}, Python {column.environment.get('python', '?')}, {gpus})."
-    )
+    ) + (f"\n\nThe run does otherwise than a user: {left_out}" if left_out else "")
 
 
 def _one_file(results: Results) -> str:

@@ -132,6 +132,8 @@ class Results:
     seconds: float = 0.0
     results: list[CaseResult] = field(default_factory=list)
     schema: int = SCHEMA
+    #: The run has not come to its end: it goes on, or was killed.
+    incomplete: bool = False
 
     def by_key(self) -> dict[Key, CaseResult]:
         """The results by case, stack and device."""
@@ -171,6 +173,7 @@ class Results:
             "options": self.options,
             "started": self.started,
             "seconds": self.seconds,
+            "incomplete": self.incomplete,
             "summary": self.summary(),
             "results": [result.to_json() for result in self.results],
         }
@@ -204,6 +207,7 @@ class Results:
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ResultsError(f'{path}: not a result file: it lacks "schema": {SCHEMA}')
         data.pop("summary", None)
+        data.setdefault("incomplete", False)
         where, results = str(path), []
         try:
             _check_keys(data, cls)

@@ -39,6 +39,7 @@ def merge(runs: Sequence[Results]) -> Results:
         },
         started=first.started,
         seconds=sum(run.seconds for run in runs),
+        incomplete=any(run.incomplete for run in runs),
         results=list(merged.values()),
     )
 

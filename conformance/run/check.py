@@ -15,7 +15,7 @@ import torch
 
 from conformance.canonical.exceptions import first_line
 from conformance.program.programs import Program, ProgramError, build_calls
-from conformance.run.run import THREADS, Run
+from conformance.run.run import Run
 from conformance.stacks import Stack
 
 NAMES = "program (or make_program(device)) and calls(device)"
@@ -81,12 +81,12 @@ def program_of(module: ModuleType, path: str) -> Program:
         raise CheckError(f"{path}: {error}") from error
 
 
-def check_file(path: str, stack: Stack, device: str, threads: int = THREADS) -> dict[str, Any]:
-    """Run the file's program on both sides, each operator on so many threads: the record that `check --json` prints."""
+def check_file(path: str, stack: Stack, device: str) -> dict[str, Any]:
+    """Run the file's program on both sides, the record that `check --json` prints."""
     module = load(path)
     program = program_of(module, path)
     _try_out(program, module, device, path)
-    run = Run(stack, program, module.calls, device, threads=threads)
+    run = Run(stack, program, module.calls, device)
     found = run.comparison.discrepancies
     record = run.record()
     return {

@@ -14,6 +14,7 @@ import torch
 from conformance.canonical.graphs import Graphs
 from conformance.capture.recorder import Recorder
 from conformance.contract.failure import Discrepancy
+from conformance.contract.run_environment import threads
 from conformance.oracle.compare import Comparison, compare
 from conformance.oracle.observation import Observation
 from conformance.oracle.reference import reference
@@ -23,10 +24,6 @@ from conformance.program.programs import Calls, Program
 from conformance.run.aot_graphs import front_end, wrapped
 from conformance.run.texts import ConformanceFailure, NotApplicableExpectation, Shown
 from conformance.stacks import Stack, resolve
-
-#: Threads of one operator. With more, some operators take other kernels, whose results have other strides, so that an
-#: outcome would depend on the machine.
-THREADS = 1
 
 
 class Run(Shown):
@@ -40,7 +37,6 @@ class Run(Shown):
         device: str,
         *,
         traces: bool = True,
-        threads: int = THREADS,
     ) -> None:
         self.stack, self.program, self.calls, self.device = stack, program, calls, device
         #: Whether the texts that the suite traces itself are compared in this run.
@@ -50,7 +46,7 @@ class Run(Shown):
         self.saw = ""
         self._limit_named = False
         self._shown: dict[Probe, Any] = {}
-        torch.set_num_threads(threads)
+        torch.set_num_threads(threads())
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 
@@ -69,7 +65,7 @@ class Run(Shown):
             marked = probe.wrap_backward(plain, seen[probe])
             backward = backward if marked is plain else marked
         with ExitStack() as contexts:
-            contexts.enter_context(stack.session(program.config, recorder))
+            contexts.enter_context(stack.running(program.config, recorder))
             for probe in probes:
                 contexts.enter_context(probe.around_stack_side(seen[probe]))
             side = replace(program, backward=backward)

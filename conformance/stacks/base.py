@@ -14,6 +14,7 @@ import torch._dynamo
 from conformance.capture.backend import RecordingBackend
 from conformance.capture.lowered_graphs import graph_caches_off
 from conformance.capture.recorder import Recorder, recording
+from conformance.capture.structured_trace import check_capture
 from conformance.contract.ladder import rungs
 from conformance.oracle.compare_values import Tolerance
 from conformance.program.probe import Backend, Probe
@@ -118,13 +119,14 @@ class Stack:
         return compiled
 
     @contextmanager
-    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+    def running(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
         """One run of one program: imports, a clean Dynamo, config patches, recording; all undone at the end."""
         for name in self.imports:
             importlib.import_module(name)
         if not self.compiles:
             yield
             return
+        check_capture()
         torch._dynamo.reset()
         with ExitStack() as stack:
             stack.enter_context(graph_caches_off())
@@ -137,6 +139,6 @@ class Stack:
         """What is in force while programs are traced in front of this stack: nothing, but for mutants."""
         return None
 
-    def session_setup(self) -> Mapping[str, str]:
+    def prepare(self) -> Mapping[str, str]:
         """Work shared by all workers, done once before they start; what it returns is put into their environment."""
         return {}

@@ -19,6 +19,7 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from conformance.capture.recorder import Recorder
 from conformance.contract.ladder import BESIDE
+from conformance.contract.run_environment import speedups_asked
 from conformance.stacks.aot_inductor import AotInductorStack
 from conformance.stacks.base import ASSUMED, Stack
 from conformance.stacks.speedups.linker import choose_linker, faster_linker
@@ -37,13 +38,16 @@ ABANDONED = 60.0
 class InductorStack(Stack):
     """Inductor; one process precompiles headers and checks SIMD support, so that workers need not."""
 
-    def session_setup(self) -> Mapping[str, str]:
+    def prepare(self) -> Mapping[str, str]:
+        """Finds out which vector instructions work, and compiles a kernel, for which C++ headers are precompiled."""
         _remove_unfinished()
-        known = simd_checked()  # first: inductor checks it by linking, once in a process
-        with super().session({}, Recorder()):
-            choose_linker(self._link)
-        with self.session({}, Recorder()):
-            self.compile(_warm_up, Recorder())(torch.ones(8))
+        with inductor_config.patch({"compile_threads": 1}):  # a pool of processes costs more than one kernel
+            known = simd_checked()  # first: inductor checks it by linking, once in a process
+            if speedups_asked():
+                with super().running({}, Recorder()):
+                    choose_linker(self._link)
+            with self.running({}, Recorder()):
+                self.compile(_warm_up, Recorder())(torch.ones(8))
         return known
 
     def _link(self) -> None:
@@ -52,8 +56,8 @@ class InductorStack(Stack):
         self.compile(lambda x: (x * factor).sin(), Recorder())(torch.ones(8))
 
     @contextlib.contextmanager
-    def session(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
-        with faster_linker(), super().session(config, recorder):
+    def running(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
+        with faster_linker() if speedups_asked() else contextlib.nullcontext(), super().running(config, recorder):
             yield
 
 

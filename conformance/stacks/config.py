@@ -17,6 +17,13 @@ WHERE_KNOWN: Mapping[str, Any] = {
     "functorch.error_on_custom_op_aliasing": False,
     "inductor.aot_inductor.enable_line_tables": False,
 }
+#: The above, as results say it.
+SENTENCES = (
+    "Inductor takes its random numbers from eager's operators.",
+    "Inductor does not measure whether padding pays.",
+    "AOTAutograd warns of custom operators that alias, and does not raise.",
+    "AOTInductor's kernels have no line numbers.",
+)
 CONFIG_MODULES = {
     "dynamo": "torch._dynamo.config",
     "inductor": "torch._inductor.config",

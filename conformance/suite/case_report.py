@@ -12,6 +12,7 @@ from conformance.canonical.expect import ExpectationUsage
 from conformance.contract.failure import NothingToTry
 from conformance.results.result_file import CaseResult
 from conformance.run.attribution import inherited, rungs_below
+from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, clause_of
 from conformance.suite.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, result, told, verdict
 from conformance.suite.results_folder import script_name
 
@@ -23,8 +24,8 @@ Concluded = tuple[CaseResult, "Failure | None"]
 
 def conclude(item: Any, call: Any, report: Any, scripts: Path | None) -> Concluded | None:
     """The result of a case, once it is known; turns pytest's report into the one that fits the outcome."""
-    if call.when == "setup" and getattr(item, "conformance_not_run", None):
-        return _result(item, call, *item.conformance_not_run), None
+    if call.when == "setup" and item.stash.get(NOT_RUN, None):
+        return _result(item, call, *item.stash[NOT_RUN]), None
     if hasattr(report, "wasxfail"):
         del report.wasxfail
         return _fault(item, call, report, "is marked xfail; a known failure belongs in a ledger")
@@ -61,7 +62,7 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
         return _result(item, call, "not_applicable", str(error)), None
     failure = _failure(item, error) if error is not None else None
     blamed = _blame(item, error, failure) if failure is not None and not failure.of_the_suite else None
-    outcome, reason = verdict(failure, item.conformance_entry, blamed)
+    outcome, reason = verdict(failure, item.stash[ENTRY], blamed)
     if outcome == "pass" and _bound(item) is not None and _bound(item).says_nothing:
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, UNSAID)
         return _result(item, call, "not_applicable", UNSAID), None
@@ -94,7 +95,7 @@ def _message(error: BaseException | None, blamed: Blame | None) -> str:
 
 def _blame(item: Any, error: BaseException | None, failure: Failure) -> Blame:
     """What of a failure is the stack's own. The rungs below are run unless the ledger lists just this failure."""
-    run, entry, listed = _run(item, error), item.conformance_entry, item.conformance_inherited
+    run, entry, listed = _run(item, error), item.stash[ENTRY], item.stash[INHERITED]
     if run is None:
         return blame(failure, listed)
     listed = {rung: one for rung, one in listed.items() if rung in rungs_below(run)}
@@ -122,11 +123,11 @@ def _failure(item: Any, error: BaseException) -> Failure:
 
 def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> CaseResult:
     return result(
-        item.conformance_case_id,
-        item.conformance_target,
+        item.stash[CASE],
+        item.stash[TARGET],
         outcome,
         reason,
-        clause=getattr(item.function, "conformance_clause", None),
+        clause=clause_of(item),
         seconds=call.duration,
         runs=[run.record() for run in _runs(item)],
         **more,
@@ -172,8 +173,8 @@ def _aids(
 def _write_script(item: Any, run: Any, divergence: str | None, scripts: Path) -> str:
     from conformance.run.script import script
 
-    text = script(run, title=item.conformance_case_id, first_divergence=divergence)
-    path = scripts / script_name(item.conformance_case_id, item.conformance_target)
+    text = script(run, title=item.stash[CASE], first_divergence=divergence)
+    path = scripts / script_name(item.stash[CASE], item.stash[TARGET])
     scripts.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return str(path)

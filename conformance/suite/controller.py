@@ -3,57 +3,67 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.junitxml import xml_key
 
 from conformance.program import devices
 from conformance.results.bugs import LedgerError
+from conformance.results.case_seconds import spent
 from conformance.results.result_file import CaseResult
+from conformance.suite.options import RunOptions
 from conformance.suite.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
-from conformance.suite.plan import Session, case_id
+from conformance.suite.plan import Plan, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
 
 PROPERTY = "conformance"
+#: How many processes inductor compiles kernels in.
+COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
 
 
 class Controller:
     """Registered where xdist's workers report to, or in the only process."""
 
-    def __init__(self, config: pytest.Config, session: Session) -> None:
-        option = config.option
-        self.config, self.session = config, session
-        self.workers = int(getattr(option, "numprocesses", None) or 0)
-        options = {
-            name: getattr(option, name)
-            for name in ("stack", "device", "area", "profile", "shard", "keyword", "require_device")
-        }
-        folder = Path(option.results) if option.results else None
-        self.folder = ResultFolder(folder, options, session.targets, session.kept)
+    def __init__(self, config: pytest.Config, plan: Plan, options: RunOptions) -> None:
+        self.config, self.plan = config, plan
+        self.workers = int(getattr(config.option, "numprocesses", None) or 0)
+        folder = Path(options.results) if options.results else None
+        self.folder = ResultFolder(folder, options.saved(), plan.targets, plan.kept)
         self.lines: list[str] = []
         self.started: dict[str, float] = {}
         self.shared: dict[str, str] = {}
+        if self.workers > 1 and COMPILE_THREADS not in os.environ:
+            self.shared[COMPILE_THREADS] = "1"  # else each worker starts a process a core, and waits for them all
         self.interrupted = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Before the workers start: make once what they share, so that they do not all wait for it."""
-        if not self.workers or self.config.option.collectonly or self.session.root is None:
+        if self.config.option.collectonly:
             return
-        if "cpu" in self.session.devices:
-            for stack in self.session.stacks.values():
+        self.folder.begin()
+        if not self.workers or self.plan.root is None:
+            return
+        if "cpu" in self.plan.devices:
+            told = self.config.get_terminal_writer()
+            for stack in self.plan.stacks.values():
+                began = time.monotonic()
                 try:
-                    self.shared |= stack.session_setup()
+                    self.shared |= stack.prepare()
                 except Exception as trouble:  # the cases will show what is broken
                     self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
+                if (seconds := time.monotonic() - began) >= 0.1:
+                    told.line(f"{stack.name}: {stack.prepare.__doc__} ({seconds:.1f} s)")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
         """What the stacks prepared, and one GPU a worker, from the first moment: later is too late for CUDA."""
-        gpus = devices.visible_gpus() if "cuda" in self.session.devices else []
+        gpus = devices.visible_gpus() if "cuda" in self.plan.devices else []
         for number, spec in enumerate(specs):
             spec.env.update(self.shared)
             gpu = devices.gpu_of(number, gpus)
@@ -63,8 +73,8 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """What a worker cannot find out: a replacement for a crashed one must select what the first one did."""
-        node.workerinput["conformance_kept"] = [list(key) for key in self.session.kept_keys]
-        if "cuda" in self.session.devices:
+        node.workerinput["conformance_kept"] = [list(key) for key in self.plan.kept_keys]
+        if "cuda" in self.plan.devices:
             node.workerinput["conformance_memory"] = devices.memory_share(self.workers, devices.visible_gpus())
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -79,7 +89,7 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
         """A worker that died: its case's failure, unless the ledger knows it."""
-        case, target = case_id(crashitem, self.config.rootpath, self.session.targets)
+        case, target = case_id(crashitem, self.config.rootpath, self.plan.targets)
         if target is None:
             return
         seconds = time.monotonic() - self.started.get(crashitem, time.monotonic())
@@ -89,7 +99,7 @@ class Controller:
         else:
             told_by_xdist = str(report.longrepr).partition(" while running")[0]  # "worker 'gw0' crashed"
             failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {told_by_xdist}")
-        ledgers = self.session.ledgers
+        ledgers = self.plan.ledgers
         blamed = blame(failure, ledgers.inherited(case, target))
         outcome, reason = verdict(failure, ledgers.entry(case, target), blamed)
         found = result(case, target, outcome, reason, seconds=seconds, failure=failure)
@@ -114,33 +124,59 @@ class Controller:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.config.option.collectonly:
             return
-        if exitstatus in (0, 1, pytest.ExitCode.NO_TESTS_COLLECTED):
+        self._add_kept_to_junit()
+        ended = exitstatus in (0, 1, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if ended:
             session.exitstatus = self._checked(exitstatus)
         elif self.interrupted:
             session.exitstatus = INTERRUPTED
-        self.folder.write_reports()
-        shared = self.session.ledgers.shared
-        for path, update in self.session.edited_ledgers:
+        self.folder.write_reports(ended=ended)
+        shared = self.plan.ledgers.shared
+        for path, update in self.plan.edited_ledgers:
             self.lines += self.folder.edit_ledger(path, update=update, shared=shared)
+
+    def _add_kept_to_junit(self) -> None:
+        """In junit.xml what an interrupted run had found stands beside what this one did."""
+        xml = self.config.stash.get(xml_key, None)
+        if xml is None:
+            return
+        for one in self.plan.kept.values():
+            path, _, name = one.case.partition("::")
+            function, bracket, own = name.partition("[")
+            nodeid = f"cases/{path}::{function}[{one.stack}-{one.device}{'-' if bracket else ']'}{own}"
+            for when in ("call", "teardown"):
+                known = when == "call" and one.outcome == "known_failure"
+                report = pytest.TestReport(
+                    nodeid,
+                    (path, None, function),
+                    {},
+                    "skipped" if known else "passed",
+                    None,
+                    when,
+                    duration=one.seconds,
+                )
+                if known:
+                    report.wasxfail = one.reason
+                xml.pytest_runtest_logreport(report)
 
     def _checked(self, exitstatus: int) -> int:
         """The exit status of a run that came to its end, from its results."""
-        full = self.session.is_full(self.config.args)
-        if full and self.session.listed:
-            missing = self.folder.add_missing(self.session.listed)
+        full = self.plan.is_full(self.config.args)
+        if full and self.plan.listed:
+            missing = self.folder.add_missing(self.plan.expected())
             if missing:
                 self.lines.append(f"{missing} missing: cases that cases/manifest.txt lists and that have no result")
         found = self.folder.results.results
-        if full and not self.session.listed:
+        if full and not self.plan.listed:
             try:
                 cases = {one.case for one in found}
-                self.session.ledgers.check(cases, "this run's cases are the known ones", self.session.targets)
+                self.plan.ledgers.check(cases, "this run's cases are the known ones", self.plan.targets)
             except LedgerError as error:
                 self.lines.append(f"ERROR: {error}")
                 return USAGE
         if any(not one.as_expected for one in found):
             return 1
-        return 0 if self.session.kept and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED else exitstatus
+        return 0 if self.plan.kept and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED else exitstatus
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         found = self.folder.results
@@ -150,5 +186,6 @@ class Controller:
             terminalreporter.section("conformance")
             if found.results:
                 terminal_table([found])
-        for line in self.lines:
+        ran = [one for one in found.results if one.key not in self.plan.kept_keys]
+        for line in [*self.lines, *spent(ran, max(self.workers, 1), found.seconds)]:
             terminalreporter.write_line(line)

@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from conformance.contract.catalog import MANIFEST, is_root
-from conformance.contract.registry import AREAS, nearest
-from conformance.contract.scopes import PROFILES
+from conformance.contract.catalog import MANIFEST, cases_by_clause, is_root
+from conformance.contract.registry import AREAS, clauses, nearest
+from conformance.contract.scopes import in_scope
 from conformance.program import devices
 from conformance.results.result_file import CaseResult, Key, Results, ResultsError
 from conformance.stacks import Stack, resolve
@@ -22,7 +22,7 @@ from conformance.suite.target import Target as Target
 DEFAULT_STACKS = ("aot_eager", "inductor")
 
 
-class SessionError(ValueError):
+class PlanError(ValueError):
     """Wrong options; one line that says what exists."""
 
 
@@ -82,7 +82,7 @@ def shard_of(text: str) -> tuple[int, int] | None:
         return None
     matched = re.fullmatch(r"(\d+)/(\d+)", text)
     if not matched or not 1 <= int(matched[1]) <= int(matched[2]):
-        raise SessionError(f"--shard takes I/N with 1 <= I <= N, as 2/4, not {text!r}")
+        raise PlanError(f"--shard takes I/N with 1 <= I <= N, as 2/4, not {text!r}")
     return int(matched[1]), int(matched[2])
 
 
@@ -95,18 +95,22 @@ def in_shard(cases: Iterable[str], shard: tuple[int, int] | None) -> set[str]:
 def resumed(folder: str, targets: Collection[Target]) -> dict[Key, CaseResult]:
     """What an earlier run found as expected on these targets; those cases are not run again.
 
-    What it did not run (an absent device, an undeclared capability) is found out again: that takes no time, and the
-    machine or the stack may be another one.
+    Nothing is kept where it was interrupted before its first result. What it did not run (an absent device, an
+    undeclared capability) is found out again: that takes no time, and the machine or the stack may be another one.
     """
     if not folder:
+        return {}
+    if not Path(folder).is_dir():
+        raise PlanError(f"--resume: there is no folder {folder}")
+    if not (Path(folder) / "results.json").is_file():
         return {}
     try:
         earlier = Results.read(Path(folder) / "results.json")
     except ResultsError as error:
-        raise SessionError(f"--resume: {error}") from error
+        raise PlanError(f"--resume: {error}") from error
     release = earlier.environment.get("torch")
     if release != torch.__version__:
-        raise SessionError(f"--resume: {folder} holds results of torch {release}; this is torch {torch.__version__}")
+        raise PlanError(f"--resume: {folder} holds results of torch {release}; this is torch {torch.__version__}")
     return {
         key: one
         for key, one in earlier.by_key().items()
@@ -114,15 +118,13 @@ def resumed(folder: str, targets: Collection[Target]) -> dict[Key, CaseResult]:
     }
 
 
-class Session:
+class Plan:
     """The options of a run, checked; ``kept`` are the results of an earlier run that it goes on with."""
 
     def __init__(self, option: Any, arguments: Sequence[str], kept: Collection[Key] | None = None) -> None:
         for area in option.area:
             if area not in AREAS:
-                raise SessionError(f"unknown area {area!r}; {nearest(area, AREAS)}")
-        if option.profile not in PROFILES:
-            raise SessionError(f"unknown profile {option.profile!r}; known: {', '.join(PROFILES)}")
+                raise PlanError(f"unknown area {area!r}; {nearest(area, AREAS)}")
         self.option = option
         found = [resolve(name) for name in option.stack or DEFAULT_STACKS]
         self.stacks: dict[str, Stack] = {stack.name: stack for stack in found}
@@ -137,9 +139,7 @@ class Session:
             if path
         ]
         if self.edited_ledgers and len(self.stacks) > 1:
-            raise SessionError(
-                "--write- and --update-known-failures edit the ledger of one stack: name it with --stack"
-            )
+            raise PlanError("--write- and --update-known-failures edit the ledger of one stack: name it with --stack")
         self.shard = shard_of(option.shard)
         self.kept: Mapping[Key, CaseResult] = resumed(option.resume, self.targets) if kept is None else {}
         self.kept_keys = frozenset(self.kept if kept is None else kept)
@@ -168,25 +168,38 @@ class Session:
             if not self.devices[name].available:
                 raise DeviceRequired(f"--require-device {name}: {self.devices[name].reason}")
 
-    def selected(self, cases: Sequence[tuple[str, Target]]) -> list[bool]:
-        """Which cases on which targets this run is about: its areas, its shard, and nothing that is kept."""
-        shard = in_shard((case for case, _ in cases), self.shard)
+    def selected(self, cases: Sequence[tuple[str, Target, Collection[str]]]) -> list[bool]:
+        """Which cases, with the rows of their clauses, this run is about: its areas, scope and shard, none kept."""
+        shard = in_shard((case for case, _, rows in cases if in_scope(self.option.scope, rows)), self.shard)
         areas = self.option.area or AREAS
         return [
             case in shard and area_of(case) in areas and (case, target.stack, target.device) not in self.kept_keys
-            for case, target in cases
+            for case, target, _ in cases
         ]
 
-    def not_run(self, target: Target, needs: Iterable[str], profiles: Collection[str]) -> tuple[str, str] | None:
-        """Why a case is not run: an absent device, what the stack does not declare, a profile without it."""
+    def expected(self) -> list[str]:
+        """The cases of the manifest that belong to the run's scope, which each have a result in a full run."""
+        if self.root is None or self.listed is None or self.option.scope != "core":
+            return self.listed or []
+        known = clauses()
+        core = {
+            case
+            for name, cases in cases_by_clause(self.root).items()
+            if name in known and in_scope(self.option.scope, known[name].rows)
+            for case in cases
+        }
+        return [case for case in self.listed if case.partition("[")[0] in core]
+
+    def not_run(self, target: Target, needs: Iterable[str], scopes: Collection[str]) -> tuple[str, str] | None:
+        """Why a case is not run: an absent device, what the stack does not declare, a scope without it."""
         record = self.devices[target.device]
         if not record.available:
             return "unavailable", record.reason
         lacking = [name for name in needs if name not in self.stacks[target.stack].capabilities]
         if lacking:
             return "not_applicable", f"{target.stack} does not declare {', '.join(lacking)}"
-        if self.option.profile not in profiles:
-            return "not_applicable", f"runs in the profiles {' and '.join(profiles)}"
+        if scopes and self.option.scope not in scopes:
+            return "not_applicable", f"runs in the scopes {' and '.join(scopes)}"
         return None
 
     def is_full(self, arguments: Sequence[str]) -> bool:

@@ -9,38 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.contract.catalog import cases_root
-from conformance.contract.scopes import PROFILES
-from conformance.results import ledger
-from conformance.results.result_file import Results
+from conformance.suite.items import CASE
+from conformance.suite.options import UsageError
 
 USAGE = 2
 INTERRUPTED = 130
 PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:logging", "--import-mode=importlib")
-
-
-class UsageError(Exception):
-    """Wrong usage: one line that says what exists instead."""
-
-
-def check_run(
-    *, workers: str, keyword: str = "", profile: str = "quick", ledgers: Sequence[str] = (), resume: str = ""
-) -> None:
-    """Refuse in one line what pytest would refuse in many."""
-    from _pytest.mark.expression import Expression
-
-    if not (workers.isdecimal() or workers in ("auto", "logical")):
-        raise UsageError(f"-n takes a number or auto, not {workers!r}")
-    if profile not in PROFILES:
-        raise UsageError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    shared = ledger.load_bugs(cases_root().parent / ledger.FOLDER) if ledgers else {}
-    for path in ledgers:
-        ledger.load(path, shared)
-    if resume:
-        Results.read(Path(resume) / "results.json")
-    try:
-        Expression.compile(keyword)
-    except Exception as error:
-        raise UsageError(f"-k {keyword!r}: {error}") from error
 
 
 def run_cases(path: Path, arguments: Sequence[str], plugins: Sequence[object] = ()) -> int:
@@ -61,7 +35,7 @@ class _Collector:
         self.ids: set[str] = set()
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        self.ids |= {item.conformance_case_id for item in items if hasattr(item, "conformance_case_id")}
+        self.ids |= {item.stash[CASE] for item in items if CASE in item.stash}
 
 
 class _RunTaker:
@@ -72,7 +46,7 @@ class _RunTaker:
         self.run: Any = None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items[:] = [item for item in items if getattr(item, "conformance_case_id", None) == self.case][:1]
+        items[:] = [item for item in items if item.stash.get(CASE, None) == self.case][:1]
 
     def pytest_runtest_teardown(self, item: Any) -> None:
         runs = getattr(item.funcargs.get("stack"), "runs", None)

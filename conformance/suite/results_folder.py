@@ -36,6 +36,7 @@ class ResultFolder:
             environment=environment(),
             options=options,
             started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            incomplete=True,
         )
 
     @property
@@ -68,16 +69,22 @@ class ResultFolder:
                 self._found.setdefault(one.key, one)
         return len(self._found) - before
 
+    def begin(self) -> None:
+        """Say that a run is under way; its first result is written at once."""
+        self.write()
+        self._written = 0.0
+
     def write(self) -> None:
         """Write results.json, whole or not at all."""
         if self.folder is not None:
             self.results.write(self.folder / "results.json")
         self._written = time.time()
 
-    def write_reports(self) -> None:
-        """Write everything: the results, and the views of them."""
+    def write_reports(self, *, ended: bool = True) -> None:
+        """Write everything: the results, and the views of them; ``ended`` says that the run has come to its end."""
         from conformance.report import html_report, markdown_summary
 
+        self._unwritten.incomplete = not ended
         self.write()
         if self.folder is not None:
             (self.folder / "report.html").write_text(html_report([self.results]), encoding="utf-8")

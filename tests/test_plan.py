@@ -22,8 +22,8 @@ from conformance.suite.outcome import CRASH, Failure, blame, result, told, verdi
 from conformance.suite.plan import (
     DeviceRequired,
     KnownFailures,
-    Session,
-    SessionError,
+    Plan,
+    PlanError,
     Target,
     case_id,
     in_shard,
@@ -44,7 +44,7 @@ def options(**stated: Any) -> argparse.Namespace:
     texts = dict.fromkeys(
         ("write_known_failures", "update_known_failures", "shard", "results", "resume", "keyword"), ""
     )
-    return argparse.Namespace(**{**lists, **texts, "profile": "quick", "stack": ["eager"], **stated})
+    return argparse.Namespace(**{**lists, **texts, "scope": "quick", "stack": ["eager"], **stated})
 
 
 def entry(**stated: Any) -> ledger.Entry:
@@ -120,7 +120,7 @@ def test_shards_have_every_case_once(count: int) -> None:
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/2/3"])
 def test_wrong_shard(text: str) -> None:
     """A shard that cannot be is refused in one line."""
-    with pytest.raises(SessionError, match=r"^--shard takes I/N .* not '"):
+    with pytest.raises(PlanError, match=r"^--shard takes I/N .* not '"):
         shard_of(text)
 
 
@@ -166,12 +166,12 @@ def test_workers_share_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_required_device_is_tested_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """`--require-device` narrows nothing; it fails the run where the device is absent."""
     monkeypatch.setattr(torch.version, "cuda", None)
-    session = Session(options(require_device=["cuda"]), [])
+    plan = Plan(options(require_device=["cuda"]), [])
 
-    assert [target.device for target in session.targets] == ["cpu", "cuda"]
+    assert [target.device for target in plan.targets] == ["cpu", "cuda"]
     with pytest.raises(DeviceRequired, match="--require-device cuda: no CUDA device"):
-        session.require_devices()
-    named = Session(options(device=["cpu"], require_device=["cuda"]), [])
+        plan.require_devices()
+    named = Plan(options(device=["cpu"], require_device=["cuda"]), [])
     assert [target.device for target in named.targets] == ["cpu", "cuda"]
 
 
@@ -181,7 +181,7 @@ def test_required_device_is_tested_with_the_others(monkeypatch: pytest.MonkeyPat
         ({"stack": ["nosuch"]}, "unknown stack 'nosuch'"),
         ({"device": ["nosuch"]}, "unknown device 'nosuch'"),
         ({"area": ["layuot"]}, "unknown area 'layuot'; close: layout"),
-        ({"profile": "slow"}, "unknown profile 'slow'; known: quick, full, nightly"),
+        ({"scope": "slow"}, "unknown scope 'slow'; known: core, quick, full, nightly"),
         ({"known_failures": ["/nosuch.toml"]}, "/nosuch.toml: no such file"),
         ({"resume": "/nosuch"}, "--resume: /nosuch/results.json"),
         (
@@ -194,7 +194,7 @@ def test_required_device_is_tested_with_the_others(monkeypatch: pytest.MonkeyPat
 def test_wrong_options_are_one_line(stated: dict[str, Any], message: str) -> None:
     """Each wrong option is one line that says what exists."""
     with pytest.raises(ValueError, match=message) as raised:
-        Session(options(**stated), [])
+        Plan(options(**stated), [])
 
     assert "\n" not in str(raised.value)
 
@@ -207,16 +207,16 @@ def test_ledger_names_an_unknown_case(root: Path, tmp_path: Path) -> None:
     with pytest.raises(
         ledger.LedgerError, match=r"names the unknown case 'layout/test_x.py::test_z' .*close: .*test_y"
     ):
-        Session(options(known_failures=[own]), [str(root)])
+        Plan(options(known_failures=[own]), [str(root)])
     write_ledger(tmp_path / "known_failures" / "eager.toml", "layout/test_x.py::test_z")
     with pytest.raises(ledger.LedgerError, match=r"eager\.toml names the unknown case"):
-        Session(options(), [str(root)])
+        Plan(options(), [str(root)])
 
 
 def test_two_entries_about_one_failure(root: Path, tmp_path: Path) -> None:
     """Which of two entries counts would be a guess: refused before anything runs."""
     with pytest.raises(ledger.LedgerError, match="2 entries apply"):
-        Session(options(known_failures=[write_ledger(tmp_path / "own.toml", times=2)]), [str(root)])
+        Plan(options(known_failures=[write_ledger(tmp_path / "own.toml", times=2)]), [str(root)])
 
 
 def test_own_ledger_comes_before_the_shipped_one(root: Path, tmp_path: Path) -> None:
@@ -224,10 +224,10 @@ def test_own_ledger_comes_before_the_shipped_one(root: Path, tmp_path: Path) -> 
     write_ledger(tmp_path / "known_failures" / "eager.toml")
     own = write_ledger(tmp_path / "own.toml", title="Mine.")
 
-    shipped = Session(options(), [str(root)]).ledgers.entry(CASE, EAGER)
+    shipped = Plan(options(), [str(root)]).ledgers.entry(CASE, EAGER)
     assert shipped is not None
     assert shipped.bug.title == "Wrong."
-    mine = Session(options(known_failures=[own]), [str(root)]).ledgers.entry(CASE, EAGER)
+    mine = Plan(options(known_failures=[own]), [str(root)]).ledgers.entry(CASE, EAGER)
     assert mine is not None
     assert mine.bug.title == "Mine."
 
@@ -239,13 +239,13 @@ def test_resume_keeps_what_ran_as_expected(tmp_path: Path) -> None:
     found = [result(f"{CASE}[{outcome}]", EAGER, outcome) for outcome in outcomes]
     found.append(result(CASE, Target("inductor", "cpu"), "pass"))
     Results(environment={"torch": torch.__version__}, results=found).write(tmp_path / "results.json")
-    session = Session(options(resume=str(tmp_path)), [])
+    plan = Plan(options(resume=str(tmp_path)), [])
 
-    assert {one.outcome for one in session.kept.values()} == set(kept)
-    assert session.selected([(f"{CASE}[{outcome}]", EAGER) for outcome in outcomes]) == [
+    assert {one.outcome for one in plan.kept.values()} == set(kept)
+    assert plan.selected([(f"{CASE}[{outcome}]", EAGER, ()) for outcome in outcomes]) == [
         outcome not in kept for outcome in outcomes
     ]
-    again = Session(options(resume=str(tmp_path)), [], kept=[(f"{CASE}[fail]", "eager", "cpu")])
+    again = Plan(options(resume=str(tmp_path)), [], kept=[(f"{CASE}[fail]", "eager", "cpu")])
     assert again.kept_keys == {(f"{CASE}[fail]", "eager", "cpu")}
 
 
@@ -253,17 +253,17 @@ def test_resume_refuses_another_torch(tmp_path: Path) -> None:
     """Results of two torch releases are not one run."""
     Results(environment={"torch": "2.0.0"}).write(tmp_path / "results.json")
 
-    with pytest.raises(SessionError, match=r"holds results of torch 2\.0\.0; this is torch"):
-        Session(options(resume=str(tmp_path)), [])
+    with pytest.raises(PlanError, match=r"holds results of torch 2\.0\.0; this is torch"):
+        Plan(options(resume=str(tmp_path)), [])
 
 
 def test_a_narrowed_run_is_not_full(root: Path) -> None:
     """Only a run of all cases can miss one."""
-    assert Session(options(), [str(root)]).is_full([str(root)])
-    assert Session(options(), [str(root)]).is_full([str(root.parent)])
-    assert not Session(options(), [str(root)]).is_full([str(root / "layout")])
+    assert Plan(options(), [str(root)]).is_full([str(root)])
+    assert Plan(options(), [str(root)]).is_full([str(root.parent)])
+    assert not Plan(options(), [str(root)]).is_full([str(root / "layout")])
     for stated in ({"area": ["layout"]}, {"keyword": "x"}, {"shard": "1/2"}, {"maxfail": 1}, {"deselect": ["x"]}):
-        assert not Session(options(**stated), [str(root)]).is_full([str(root)])
+        assert not Plan(options(**stated), [str(root)]).is_full([str(root)])
 
 
 def test_verdicts() -> None:
@@ -401,7 +401,7 @@ def test_a_draft_is_a_ledger_of_what_failed(tmp_path: Path) -> None:
 
     path = tmp_path / "new" / "own.toml"
     assert folder.edit_ledger(path, update=False) == [f"{path}: added: {CASE} on cpu: backward: outputs.stride"]
-    drafted = Session(options(known_failures=[str(tmp_path / "new" / "own.toml")]), []).ledgers.entry(CASE, EAGER)
+    drafted = Plan(options(known_failures=[str(tmp_path / "new" / "own.toml")]), []).ledgers.entry(CASE, EAGER)
     assert verdict(failure, drafted)[0] == "known_failure"
 
 
@@ -449,8 +449,8 @@ def test_a_ledger_is_of_one_of_the_stacks(root: Path, tmp_path: Path) -> None:
         with pytest.raises(
             ledger.LedgerError, match=r"own\.toml: the ledger of inductor, and this run is about eager$"
         ):
-            Session(options(**stated), [str(root)])
+            Plan(options(**stated), [str(root)])
         if "known_failures" in stated:
-            assert Session(options(stack=["inductor_freezing"], **stated), [str(root)])
+            assert Plan(options(stack=["inductor_freezing"], **stated), [str(root)])
     with pytest.raises(ledger.LedgerError, match="no such file"):
-        Session(options(update_known_failures=str(tmp_path / "gone.toml")), [str(root)])
+        Plan(options(update_known_failures=str(tmp_path / "gone.toml")), [str(root)])

@@ -8,7 +8,8 @@ from typing import Any
 
 import typer
 
-from conformance.suite.pytest_run import INTERRUPTED, USAGE, UsageError
+from conformance.suite.options import UsageError
+from conformance.suite.pytest_run import INTERRUPTED, USAGE
 
 #: typer's own copy of click, or the installed one, whichever this release of typer raises from.
 ClickError: type[Any] = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
