@@ -57,7 +57,7 @@ def types(x):
 
 
 def of_tensor(x):
-    return double(x), x.dtype == torch.float32, x.dim(), len(x), x.is_floating_point(), x.shape == (3,), x.is_leaf
+    return double(x), x.dtype == torch.float32, x.dim(), len(x), x.is_floating_point(), x.shape == (3,)
 
 
 def truth(x):
