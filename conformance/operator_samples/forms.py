@@ -53,7 +53,7 @@ def out(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
 
 
 def _transposed_zeros(result: torch.Tensor) -> torch.Tensor:
-    return torch.zeros(tuple(reversed(result.shape)), dtype=result.dtype).permute(*reversed(range(result.dim())))
+    return torch.zeros(tuple(reversed(result.shape)), dtype=result.dtype).permute(tuple(reversed(range(result.dim()))))
 
 
 def _nothing(result: torch.Tensor) -> torch.Tensor:
