@@ -35,6 +35,11 @@ def difference_wraps_before_sum(x):
     return torch.stack([wrapped, wrapped]).sum()
 
 
+def negation_wraps_before_sum(x):
+    opposite = -x.abs()
+    return torch.cat([opposite, opposite, opposite]).sum()
+
+
 def product_wraps_before_maximum(x):
     return (x * 3).amax(), (x + 200).float(), -x
 
@@ -45,6 +50,11 @@ def shifts(x):
 
 def products_of_bytes(x):
     return x.mT @ x, torch.stack([x, x]) @ x.mT
+
+
+def batches_of_one_row(x):
+    left, right = torch.stack([x, x])[:, :1], torch.stack([x.mT, x.mT])
+    return left @ right, torch.bmm(right.mT, left.mT)
 
 
 def sums_of_bytes(x):
@@ -82,6 +92,8 @@ def running_product_of_a_number(x):
 PROGRAMS = {
     "wrap_before_sum": (difference_wraps_before_sum, bytes_of),
     "wrap_before_maximum": (product_wraps_before_maximum, bytes_of),
+    "negation_wraps": (negation_wraps_before_sum, bytes_of),
+    "batches_of_one_row": (batches_of_one_row, signed_bytes),
     "shifts_of_bytes": (shifts, bytes_of),
     "shifts": (shifts, integers),
     "matmul_of_bytes": (products_of_bytes, signed_bytes),

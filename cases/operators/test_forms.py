@@ -17,21 +17,21 @@ def test_out(stack, device, row):
     assert_samples_as_eager(stack, row, "out")
 
 
-@by_scope("row", operators("pointwise-float32 index-float32 pooling-float32 norm-float32"))
+@by_scope("row", operators("pointwise-float32 indexing-float32 pooling-float32 normalization-float32"))
 @clause("operators.inputs.layouts")
 def test_other_order_of_dimensions(stack, device, row):
     """Operands whose dimensions lie in memory in the opposite order, or as channels_last."""
     assert_samples_as_eager(stack, row, "transposed")
 
 
-@by_scope("row", operators("reduction-float32 view-float32 sort-float32"))
+@by_scope("row", operators("reduction-float32 views-float32 sorting-float32"))
 @clause("operators.inputs.layouts")
 def test_gaps(stack, device, row):
     """Operands that are every second element of a larger tensor."""
     assert_samples_as_eager(stack, row, "gaps")
 
 
-@by_scope("row", operators("pointwise-float32 reduction-float32 scan-float32 scatter-float32"))
+@by_scope("row", operators("pointwise-float32 reduction-float32 scan-float32 scattering-float32"))
 @clause("operators.inputs.small_sizes")
 def test_small_sizes(stack, device, row):
     """Operands without dimensions, without elements and with dimensions of size one."""

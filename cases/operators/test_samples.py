@@ -3,13 +3,13 @@
 from conformance import assert_samples_as_eager, by_scope, clause, operators
 
 FLOATS = """
-    pointwise-float32 rounding-float32 comparison-float32 reduction-float32 scan-float32 sort-float32 index-float32
-    scatter-float32 view-float32 matmul-float32 convolution-float32 pooling-float32 resampling-float32 norm-float32
+    pointwise-float32 rounding-float32 comparison-float32 reduction-float32 scan-float32 sorting-float32 indexing-float32
+    scattering-float32 views-float32 products-float32 convolution-float32 pooling-float32 resampling-float32 normalization-float32
     loss-float32 fft-float32 linear_algebra-float32 conversion-float32
 """
 INTEGERS = """
-    pointwise-int64 rounding-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scan-int64+uint8 scatter-int64
-    matmul-int64+int8
+    pointwise-int64 rounding-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scan-int64+uint8 scattering-int64
+    products-int64+int8
 """
 
 
@@ -20,7 +20,9 @@ def test_results(stack, device, row):
     assert_samples_as_eager(stack, row, "results")
 
 
-@by_scope("row", operators("pointwise-float32 reduction-float32 index-float32 norm-float32", form="gradients"))
+@by_scope(
+    "row", operators("pointwise-float32 reduction-float32 indexing-float32 normalization-float32", form="gradients")
+)
 @clause("operators.gradients.as_eager")
 def test_gradients(stack, device, row):
     """Every differentiable operand of every sample gets the gradient of eager."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -52,7 +53,7 @@ def out(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
 
 
 def _transposed_zeros(result: torch.Tensor) -> torch.Tensor:
-    return torch.zeros(tuple(reversed(result.shape)), dtype=result.dtype).permute(*reversed(range(result.dim())))
+    return torch.zeros(tuple(reversed(result.shape)), dtype=result.dtype).permute(tuple(reversed(range(result.dim()))))
 
 
 def _nothing(result: torch.Tensor) -> torch.Tensor:
@@ -122,8 +123,9 @@ FORMS: Mapping[str, Form] = {
 
 def runs(sample: Sample, device: str = "cpu") -> bool:
     """Whether eager does not refuse a sample."""
+    called = functools.partial(_program(sample, device), *copies(sample.tensors, device))
     try:
-        call(sample, device)
+        called()
     except Exception:
         return False
     return True
@@ -131,6 +133,11 @@ def runs(sample: Sample, device: str = "cpu") -> bool:
 
 def call(sample: Sample, device: str = "cpu") -> Any:
     """What eager makes of a sample, on copies of its tensors."""
+    return _program(sample, device)(*copies(sample.tensors, device))[0]
+
+
+def _program(sample: Sample, device: str) -> Callable[..., Any]:
     names: dict[str, Any] = {}
     exec(program_text([sample], device), names)
-    return names["program"](*copies(sample.tensors, device))[0]
+    program: Callable[..., Any] = names["program"]
+    return program

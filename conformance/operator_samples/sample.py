@@ -41,7 +41,9 @@ class Sample:
 
     @property
     def is_dense(self) -> bool:
-        return all(tensor.layout is torch.strided and not tensor.is_quantized for tensor in self.tensors)
+        """Whether every tensor has numbers in memory, with strides."""
+        plain = [one.layout is torch.strided and not one.is_quantized and not one.is_meta for one in self.tensors]
+        return all(plain)
 
     def replaced(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Sample:
         """The same call on changed tensors; a tensor that is there twice is changed once."""

@@ -33,7 +33,8 @@ def program_text(samples: Sequence[Sample], device: str) -> str:
 def _call(sample: Sample, names: dict[int, str], device: str) -> str:
     arguments = [literal(value, names, device) for value in sample.args]
     options = [f"{name}={literal(value, names, device)}" for name, value in sample.kwargs.items()]
-    if not sample.spelled.startswith("torch.Tensor."):
+    # A number has not a tensor's methods: what the database asks is what they say when they are called with one.
+    if not sample.spelled.startswith("torch.Tensor.") or not isinstance(sample.args[0], torch.Tensor):
         return f"{sample.spelled}({', '.join([*arguments, *options])})"
     name = sample.spelled.removeprefix("torch.Tensor.")
     called = f"({', '.join([*arguments[1:], *options])})" if callable(getattr(torch.Tensor, name)) else ""

@@ -17,7 +17,7 @@ from conformance.operator_samples.database import ERRORS, SEED
 from conformance.operator_samples.sample import Sample
 
 #: Counts up when other samples are chosen from the database.
-VERSION = 1
+VERSION = 2
 
 
 class DatabaseError(RuntimeError):
