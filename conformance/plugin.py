@@ -35,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--stack": "stack by name, package.module:callable, or TOML file; default: aot_eager and inductor",
         "--device": "cpu or cuda; default: both, and cases of an absent one are unavailable",
         "--area": "area of the contract",
+        "--case": "exact id of a case",
         "--known-failures": "ledger of your own, beside the shipped ones",
         "--require-device": "fail when this device is absent",
     }

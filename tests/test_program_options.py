@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 import torch
+from conformance.program.sources import ScriptError
 
 from conformance import tensors
 from conformance.probes import CutBefore, ExportedBy, Within
 from conformance.program.programs import Program, ProgramError
 from conformance.run.bound_stack import BoundStack
 from conformance.run.run import Run
-from conformance.run.script import ScriptError, script
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from conformance.contract.catalog import MANIFEST, cases_root
+from conformance.contract.catalog import MANIFEST, cases_root, without_root
 from conformance.contract.registry import AREAS, nearest
 from conformance.suite.pytest_run import UsageError, case_ids, check_run, run_cases
 
@@ -19,6 +19,7 @@ def run(
     stack: Annotated[list[str] | None, typer.Option(help="Stack by name, module:callable, or TOML file.")] = None,
     device: Annotated[list[str] | None, typer.Option(help="Device; default: every one found.")] = None,
     area: Annotated[list[str] | None, typer.Option(help="Area of the contract.")] = None,
+    case: Annotated[list[str] | None, typer.Option(help="A case by its exact id.")] = None,
     keyword: Annotated[str, typer.Option("-k", help="Only cases whose names match, as pytest's -k.")] = "",
     workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
     profile: Annotated[str, typer.Option(help="quick, full or nightly.")] = "quick",
@@ -34,7 +35,7 @@ def run(
     root = cases_root()
     check_run(keyword=keyword, workers=workers, profile=profile, ledgers=known_failures or [], resume=resume)
     arguments = [f"--results={results}", f"--profile={profile}", f"--junitxml={Path(results) / 'junit.xml'}"]
-    repeated = {"stack": stack, "device": device, "area": area, "require-device": require_device}
+    repeated = {"stack": stack, "device": device, "area": area, "case": case, "require-device": require_device}
     repeated["known-failures"] = known_failures
     for option, values in repeated.items():
         arguments += [f"--{option}={value}" for value in values or ()]
@@ -42,10 +43,14 @@ def run(
     arguments += [f"--{option}={value}" for option, value in single.items() if value]
     if keyword:
         arguments += ["-k", keyword]
+    files = {root / without_root(one).partition("::")[0] for one in case or ()}
+    for one in files:
+        if not one.is_file():
+            raise UsageError(f"no case in {one.name}: cases/{MANIFEST} lists the ids")
     # A worker process even for one: a crash of the stack is then one case's failure, not the end of the run.
     if not os.environ.get("EXPECTTEST_ACCEPT") or workers != "1":
         arguments += ["-n", workers]
-    raise typer.Exit(run_cases(root, [*arguments, *(pytest_arguments or ())]))
+    raise typer.Exit(run_cases(files.pop() if len(files) == 1 else root, [*arguments, *(pytest_arguments or ())]))
 
 
 def manifest(check: Annotated[bool, typer.Option("--check", help="Fail when the file is stale.")] = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import traceback
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 
 from conformance.canonical.expect import ExpectationUsage
+from conformance.contract.failure import CaseFailure
 from conformance.results.result_file import CaseResult
+from conformance.stacks import given
+from conformance.standalone.writing import ScriptOutcome, write_script
 from conformance.suite.outcome import TIMEOUT, Failure, result, told, verdict
-from conformance.suite.results_folder import script_name
 
 #: Where a program that differs from eager is taken up the ladder; elsewhere nothing differs.
 LADDER_PHASES = ("call", "backward", "follow_up")
@@ -48,7 +51,7 @@ def _declares_skip(item: Any) -> bool:
 def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
     """A case that hides its outcome from the suite: an error, never a skip."""
     found = _result(item, call, "error", f"a fault of the case: it {what}")
-    report.outcome, report.longrepr = "failed", told(found, "")
+    report.outcome, report.longrepr = "failed", told(found, "", alone(item))
     return found, None
 
 
@@ -60,11 +63,13 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
     if outcome == "pass":
         reason = "; ".join(dict.fromkeys(f"saw {run.saw}" for run in _runs(item) if run.saw))
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence)
+    if script is not None and script.path is not None:
+        found.script, found.script_shows = str(script.path), script.shows
     if outcome == "known_failure":
         report.outcome, report.wasxfail = "skipped", reason
     elif outcome in ("fail", "unexpected_pass"):
         report.outcome = "failed"
-        message = told(found, str(error) if error is not None else "")
+        message = told(found, str(error) if error is not None else "", alone(item))
         report.longrepr = f"{message}\n  script: {script}" if script else message
     return found, failure
 
@@ -101,7 +106,7 @@ def _runs(item: Any) -> list[Any]:
 
 def _aids(
     item: Any, error: BaseException | None, failure: Failure | None, scripts: Path | None
-) -> tuple[str | None, str | None]:
+) -> tuple[str | None, ScriptOutcome | None]:
     """What helps with a failure: the first diverging rung, and a stand-alone script. Neither may hide the failure."""
     bound = item.funcargs.get("stack")
     run = getattr(error, "run", None) or (bound.runs[-1] if bound is not None and bound.runs else None)
@@ -116,16 +121,16 @@ def _aids(
     if scripts is None:
         return divergence, None
     try:
-        return divergence, _write_script(item, run, divergence, scripts)
+        of_the_case = error if isinstance(error, CaseFailure) else None
+        where = (item.conformance_case_id, item.conformance_target, scripts)
+        return divergence, write_script(run, *where, failure=of_the_case, first_divergence=divergence)
     except Exception as trouble:
-        return divergence, f"none: {trouble}"
+        return divergence, ScriptOutcome(None, None, str(trouble))
 
 
-def _write_script(item: Any, run: Any, divergence: str | None, scripts: Path) -> str:
-    from conformance.run.script import script
-
-    text = script(run, title=item.conformance_case_id, first_divergence=divergence)
-    path = scripts / script_name(item.conformance_case_id, item.conformance_target)
-    scripts.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return str(path)
+def alone(item: Any) -> str:
+    """The command that runs one case alone, with stack and ledgers as they were given."""
+    target, ledgers = item.conformance_target, item.config.option.known_failures
+    command = ["conformance", "run", "--case", item.conformance_case_id]
+    command += ["--stack", given(target.stack), "--device", target.device]
+    return shlex.join([*command, *(part for one in ledgers for part in ("--known-failures", one))])

@@ -11,12 +11,16 @@ import pytest
 
 from conformance.program import devices
 from conformance.results.result_file import CaseResult
+from conformance.run.in_child import Ended, call_in_child
+from conformance.stacks import given
 from conformance.suite.outcome import CRASH, TIMEOUT, Failure, result, told, verdict
-from conformance.suite.plan import Session, SessionError, case_id
+from conformance.suite.plan import Session, SessionError, Target, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
 
 PROPERTY = "conformance"
+#: Seconds for the scripts of the cases that ended a worker.
+SECONDS = 900.0
 
 
 class Controller:
@@ -36,6 +40,8 @@ class Controller:
         self.started: dict[str, float] = {}
         self.shared: dict[str, str] = {}
         self.interrupted = False
+        #: How the stack ended its worker, by target and case: their scripts are written at the end.
+        self.ended: dict[Target, dict[str, str]] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -94,6 +100,7 @@ class Controller:
             report.outcome, report.wasxfail = "skipped", reason
         else:
             report.longrepr = told(found, failure.message)
+            self.ended.setdefault(target, {})[case] = failure.message.removeprefix("the stack ")
         self.folder.add(found, failure.to_json())
 
     @pytest.hookimpl(tryfirst=True)
@@ -115,10 +122,28 @@ class Controller:
             session.exitstatus = self._checked(exitstatus)
         elif self.interrupted:
             session.exitstatus = INTERRUPTED
+        self._write_scripts_of_ended()
         self.folder.write_reports()
         if self.config.option.write_known_failures:
             path = Path(self.config.option.write_known_failures)
             self.lines.append(f"{path}: a draft of {self.folder.write_draft(path)} known failures")
+
+    def _write_scripts_of_ended(self) -> None:
+        """Scripts of the cases whose stack ended its worker or hung, by a process that does not run the stack."""
+        if self.folder.folder is None:
+            return
+        for target, ended in self.ended.items():
+            asked = {"stack": given(target.stack), "device": target.device, "ended": ended}
+            folder = str((self.folder.folder / "failures").resolve())
+            try:
+                found = call_in_child("conformance.suite.scripts:write_ended", {**asked, "folder": folder}, SECONDS)
+            except ValueError as trouble:
+                found = Ended(str(trouble))
+            if isinstance(found, Ended):
+                self.lines.append(f"no scripts of {len(ended)} cases that ended the process: {found}")
+                continue
+            for case, outcome in found.items():
+                self.folder.add_script(case, target, outcome["path"], outcome["shows"])
 
     def _checked(self, exitstatus: int) -> int:
         """The exit status of a run that came to its end, from its results."""

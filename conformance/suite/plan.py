@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from conformance.contract.catalog import MANIFEST, is_root
+from conformance.contract.catalog import MANIFEST, is_root, without_root
 from conformance.contract.registry import AREAS, nearest
 from conformance.contract.scopes import PROFILES
 from conformance.program import devices
@@ -204,8 +204,12 @@ class Session:
         """Which cases on which targets this run is about: its areas, its shard, and nothing that is kept."""
         shard = in_shard((case for case, _ in cases), self.shard)
         areas = self.option.area or AREAS
+        named = {without_root(case) for case in self.option.case}
         return [
-            case in shard and area_of(case) in areas and (case, target.stack, target.device) not in self.kept_keys
+            (not named or case in named)
+            and case in shard
+            and area_of(case) in areas
+            and (case, target.stack, target.device) not in self.kept_keys
             for case, target in cases
         ]
 
@@ -223,7 +227,18 @@ class Session:
 
     def is_full(self, arguments: Sequence[str]) -> bool:
         """Whether the run is about all cases, so that one without a result is missing."""
-        narrowing = ("area", "keyword", "markexpr", "shard", "deselect", "ignore", "ignore_glob", "maxfail", "lf")
+        narrowing = (
+            "area",
+            "case",
+            "keyword",
+            "markexpr",
+            "shard",
+            "deselect",
+            "ignore",
+            "ignore_glob",
+            "maxfail",
+            "lf",
+        )
         if self.root is None or any(getattr(self.option, name, None) for name in narrowing):
             return False
         return any(Path(one).resolve() in (self.root, self.root.parent) for one in arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
@@ -13,6 +13,7 @@ from conformance.contract.registry import AREAS
 from conformance.results import ledger
 from conformance.results.result_file import CaseResult, Key, Results
 from conformance.run.environment import environment, suite
+from conformance.stacks import given
 from conformance.suite.outcome import result
 from conformance.suite.plan import Target
 
@@ -58,6 +59,12 @@ class ResultFolder:
         if time.time() - self._written > WRITE_EVERY:
             self.write()
 
+    def add_script(self, case: str, target: Target, path: str | None, shows: bool | None) -> None:
+        """Keep where the script of a result lies, and whether it shows the difference."""
+        found = self._found.get((case, target.stack, target.device))
+        if found is not None:
+            found.script, found.script_shows = path, shows
+
     def add_missing(self, listed: Iterable[str]) -> int:
         """A listed case without a result is not as expected: a suite must not shrink silently."""
         before = len(self._found)
@@ -92,7 +99,9 @@ class ResultFolder:
                 observables=frozenset(self._failures[one.key]["observables"]),
                 exception=self._failures[one.key]["exception"],
                 reason="To be written: what is broken.",
-                script=f"conformance script '{one.case}' --stack {one.stack} --device {one.device}",
+                script=shlex.join(
+                    ["conformance", "script", one.case, "--stack", given(one.stack), "--device", one.device]
+                ),
             )
             for one in self.results.results
             if one.outcome == "fail" and one.key in self._failures
@@ -100,8 +109,3 @@ class ResultFolder:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(ledger.draft(failures, str(self.results.environment["torch"])), encoding="utf-8")
         return len(failures)
-
-
-def script_name(case: str, target: Target) -> str:
-    """The file of a failure's stand-alone script in ``failures/``."""
-    return re.sub(r"[^A-Za-z0-9_]+", ".", f"{case}.{target.stack}.{target.device}").strip(".") + ".py"
