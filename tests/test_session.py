@@ -30,7 +30,8 @@ from conformance.suite.plan import (
     root_of,
     shard_of,
 )
-from conformance.suite.results_folder import ResultFolder, script_name
+from conformance.standalone.writing import script_name
+from conformance.suite.results_folder import ResultFolder
 
 EAGER = Target("eager", "cpu")
 CASE = "layout/test_x.py::test_y"
@@ -328,7 +329,7 @@ def test_what_a_failure_prints() -> None:
         "  differs",
         "    outputs[0].stride: eager (12, 1), stack (1, 3)",
         "  first divergence: dynamo",
-        "  alone: conformance run --stack eager --device cpu -k test_y",
+        f"  alone: conformance run --case '{CASE}[a]' --stack eager --device cpu",
     ]
 
 

@@ -168,7 +168,8 @@ def bound(node: ast.stmt) -> set[str]:
 
 def _about(decorator: ast.expr) -> list[str]:
     """What a decorator completes: ``op`` in ``@op.register_fake`` and in ``@torch.library.impl(op)``."""
-    acting = used(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    acting = used(function) if isinstance(function, ast.Attribute) else []
     return [name for name in used(decorator) if name != "torch"] if acting == ["torch"] else acting
 
 

@@ -87,10 +87,13 @@ def differences(eager: Facts, stack: Facts) -> Iterator[tuple[tuple[str, str], s
     """(place, observable, eager's, the stack's) of what differs after one step."""
     for place in [*eager, *(place for place in stack if place not in eager)]:
         where, observable = place
-        identity = (where.removesuffix(".grad"), "identity")
-        if observable != "identity" and str(eager.get(identity)).startswith("is "):
-            if eager.get(identity) == stack.get(identity):
-                continue  # told where the very tensor was looked at before
+        one = eager.get((where.removesuffix(".grad"), "identity"), "")
+        if (
+            observable != "identity"
+            and one.startswith("is ")
+            and one == stack.get((where.removesuffix(".grad"), "identity"))
+        ):
+            continue  # told where the very tensor was looked at before
         ours, theirs = eager.get(place, "nothing"), stack.get(place, "nothing")
         if place not in eager or place not in stack:
             causes = [(where, cause) for cause in ("requires_grad", "is_leaf")]
