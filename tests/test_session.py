@@ -17,6 +17,7 @@ from conformance.results import ledger
 from conformance.results.result_file import Results
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
+from conformance.standalone.writing import script_name
 from conformance.suite.outcome import CRASH, Failure, result, told, verdict
 from conformance.suite.plan import (
     DeviceRequired,
@@ -30,7 +31,6 @@ from conformance.suite.plan import (
     root_of,
     shard_of,
 )
-from conformance.standalone.writing import script_name
 from conformance.suite.results_folder import ResultFolder
 
 EAGER = Target("eager", "cpu")
