@@ -26,7 +26,15 @@ def check(tmp_path: Path, backend: str, *options: str) -> subprocess.CompletedPr
     """`conformance check --json` of a small program on one of the backends that are wrong on purpose."""
     file = tmp_path / "program.py"
     file.write_text(PROGRAM, encoding="utf-8")
-    command = [sys.executable, "-c", "from conformance.cli import main; main()", "check", str(file), "--json", "--stack"]
+    command = [
+        sys.executable,
+        "-c",
+        "from conformance.cli import main; main()",
+        "check",
+        str(file),
+        "--json",
+        "--stack",
+    ]
     command += [f"tests.wrong_backends:{backend}", *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -170,7 +170,8 @@ def _about(decorator: ast.expr) -> list[str]:
     """What a decorator completes: ``op`` in ``@op.register_fake`` and in ``@torch.library.impl(op)``."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
     acting = used(function) if isinstance(function, ast.Attribute) else []
-    return [name for name in used(decorator) if name != "torch"] if acting == ["torch"] else acting
+    of_torch = used(decorator) if acting == ["torch"] else acting
+    return [name for name in of_torch if name not in sys.modules]
 
 
 def used(node: ast.AST, kept: list[ast.expr] | None = None) -> list[str]:
