@@ -76,7 +76,7 @@ def test_a_script_shows_what_the_oracle_sees(file: str, backends: tuple[str, ...
         case, subject = next(iter(cases.items()))
         run = Run(subject.stack, subject.program, subject.calls, "cpu")
         assert run.comparison.discrepancies, f"{backend} keeps the promises of {case}"
-        outcome = write_script(run, case, Target("wrong", "cpu"), tmp_path, always=True)
+        outcome = write_script(run, case, Target("wrong", "cpu"), tmp_path)
         assert outcome.shows, outcome
         assert printed(outcome.path) == {found.name for found in run.comparison.discrepancies}
 

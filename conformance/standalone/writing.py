@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.contract.failure import CaseFailure, Discrepancy
+from conformance.contract.failure import CaseFailure
 from conformance.program.sources import ScriptError
 from conformance.standalone.script import Subject, script_of
 
 #: Seconds that a script may take, torch's import and a first compilation included.
 SECONDS = 180.0
-#: Where the ways of failing whose script was run are marked, so that the workers of a run share them.
-MARKS = ".shown"
+#: Seconds for the scripts of a whole run.
+TOGETHER = 300.0
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,13 @@ def write_script(
     *,
     failure: CaseFailure | None = None,
     first_divergence: str | None = None,
-    always: bool = False,
+    run_it: bool = True,
 ) -> ScriptOutcome:
-    """Write the script of a failing run into ``folder``, and run it where no script of a failure like it was.
+    """Write the script of a failing run into ``folder``, and run it unless ``run_it`` is False.
 
     ``target`` has the names of a stack and a device; ``failure`` is what the case raised, where that is not that the
-    run differs from eager. Workers may write into one folder at the same time.
+    run differs from eager. Workers may write into one folder at the same time; a case whose time is limited leaves
+    running its script to `try_each_kind`.
     """
     found = tuple(failure.discrepancies) if failure is not None else run.comparison.discrepancies
     try:
@@ -64,9 +65,7 @@ def write_script(
         return ScriptOutcome(None, None, str(error))
     if failure is not None and not found:
         return _not_shown(path, f"what differs is a text that the case expects ({failure.phase})")
-    if not always and not first_of_its_kind(folder, signature(run, case, found)):
-        return ScriptOutcome(path, None, "not run: a script of a failure like this one was")
-    return tried(path)
+    return tried(path) if run_it else ScriptOutcome(path, None, "not run")
 
 
 def write(subject: Subject, case: str, target: Any, folder: Path) -> Path:
@@ -100,20 +99,18 @@ def _not_shown(path: Path, reason: str) -> ScriptOutcome:
     return ScriptOutcome(path, False, reason)
 
 
-def signature(run: Any, case: str, found: Iterable[Discrepancy]) -> str:
-    """What failures have in common whose scripts show the same: area, phase, exception and what is observed."""
-    comparison = run.comparison
-    observables = ",".join(sorted({one.observable for one in found}))
-    return f"{case.partition('/')[0]} {run.stack.name} {comparison.phase} {comparison.exception} {observables}"
+def try_each_kind(scripts: Mapping[Path, str], workers: int, seconds: float = TOGETHER) -> dict[Path, ScriptOutcome]:
+    """Run the first script of each way of failing, some at once; ``scripts`` are paths with how their cases fail.
 
+    A stack that fails in many ways must not double the time of a run: what is not begun within ``seconds`` is left out.
+    """
+    first: dict[str, Path] = {}
+    for path, how in scripts.items():
+        first.setdefault(how, path)
+    ends = time.monotonic() + seconds
 
-def first_of_its_kind(folder: Path, told: str) -> bool:
-    """Whether no worker of this run has run a script of such a failure."""
-    marks = folder / MARKS
-    marks.mkdir(parents=True, exist_ok=True)
-    of_this_run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
-    try:
-        (marks / hashlib.sha256(f"{of_this_run} {told}".encode()).hexdigest()[:16]).touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
+    def one(path: Path) -> ScriptOutcome:
+        return tried(path) if time.monotonic() < ends else ScriptOutcome(path, None, "not run: no time was left")
+
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        return dict(zip(first.values(), pool.map(one, first.values()), strict=True))

@@ -123,7 +123,7 @@ def _aids(
     try:
         of_the_case = error if isinstance(error, CaseFailure) else None
         where = (item.conformance_case_id, item.conformance_target, scripts)
-        return divergence, write_script(run, *where, failure=of_the_case, first_divergence=divergence)
+        return divergence, write_script(run, *where, failure=of_the_case, first_divergence=divergence, run_it=False)
     except Exception as trouble:
         return divergence, ScriptOutcome(None, None, str(trouble))
 

@@ -123,6 +123,8 @@ class Controller:
         elif self.interrupted:
             session.exitstatus = INTERRUPTED
         self._write_scripts_of_ended()
+        if not self.interrupted:
+            self.lines += self.folder.try_scripts(self.workers)
         self.folder.write_reports()
         if self.config.option.write_known_failures:
             path = Path(self.config.option.write_known_failures)
@@ -133,7 +135,7 @@ class Controller:
         if self.folder.folder is None:
             return
         for target, ended in self.ended.items():
-            asked = {"stack": given(target.stack), "device": target.device, "ended": ended}
+            asked = {"stack": given(target.stack), "device": target.device, "ended": ended, "run_it": False}
             folder = str((self.folder.folder / "failures").resolve())
             try:
                 found = call_in_child("conformance.suite.scripts:write_ended", {**asked, "folder": folder}, SECONDS)

@@ -14,6 +14,7 @@ from conformance.results import ledger
 from conformance.results.result_file import CaseResult, Key, Results
 from conformance.run.environment import environment, suite
 from conformance.stacks import given
+from conformance.standalone.writing import try_each_kind
 from conformance.suite.outcome import result
 from conformance.suite.plan import Target
 
@@ -64,6 +65,21 @@ class ResultFolder:
         found = self._found.get((case, target.stack, target.device))
         if found is not None:
             found.script, found.script_shows = path, shows
+
+    def try_scripts(self, workers: int) -> list[str]:
+        """Run one script of each way of failing; a line for each that does not show its difference."""
+        kinds: dict[Path, str] = {}
+        by_path: dict[Path, CaseResult] = {}
+        for key, one in self._found.items():
+            how = self._failures.get(key)
+            if one.script is not None and one.script_shows is None and how is not None:
+                observables = sorted({found.observable for found in one.discrepancies})
+                by_path[Path(one.script)] = one
+                kinds[Path(one.script)] = f"{one.area} {one.stack} {how['phase']} {how['exception']} {observables}"
+        tried = try_each_kind(kinds, workers)
+        for path, outcome in tried.items():
+            by_path[path].script_shows = outcome.shows
+        return [f"{outcome}" for outcome in tried.values() if outcome.shows is False]
 
     def add_missing(self, listed: Iterable[str]) -> int:
         """A listed case without a result is not as expected: a suite must not shrink silently."""

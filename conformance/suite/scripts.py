@@ -14,7 +14,7 @@ from conformance.program.sources import ScriptError
 from conformance.run.in_child import Ended, call_in_child
 from conformance.stacks import resolve
 from conformance.standalone.script import Subject
-from conformance.standalone.writing import ScriptOutcome, first_of_its_kind, tried, write, write_script
+from conformance.standalone.writing import ScriptOutcome, tried, write, write_script
 from conformance.suite.dry import DryStack, look_at
 from conformance.suite.plan import Target, case_id
 from conformance.suite.pytest_run import UsageError, run_cases
@@ -72,12 +72,12 @@ def run_and_write(case: str, stack: str, device: str, folder: str) -> dict[str, 
     if taker.run is None:
         return None
     target, divergence = Target(taker.run.stack.name, device), taker.run.first_divergence()
-    wanted = {"failure": taker.failure, "first_divergence": divergence, "always": True}
-    return _json(write_script(taker.run, case, target, Path(folder), **wanted))
+    where = (case, target, Path(folder))
+    return _json(write_script(taker.run, *where, failure=taker.failure, first_divergence=divergence))
 
 
 def write_ended(
-    ended: Mapping[str, str], stack: str, device: str, folder: str, limit: float = HUNG
+    ended: Mapping[str, str], stack: str, device: str, folder: str, limit: float = HUNG, run_it: bool = True
 ) -> dict[str, dict[str, Any]]:
     """Write the scripts of cases that ended the process, by case, without running them on the stack here.
 
@@ -99,12 +99,7 @@ def write_ended(
         except ScriptError as trouble:
             found[case] = _json(ScriptOutcome(None, None, str(trouble)))
             return
-        area = case.partition("/")[0]
-        first = first_of_its_kind(Path(folder), f"{area} {dry.name} crash {ended[case]}")
-        outcome = (
-            tried(path) if first else ScriptOutcome(path, None, "not run: a script of a failure like this one was")
-        )
-        found[case] = _json(outcome)
+        found[case] = _json(tried(path) if run_it else ScriptOutcome(path, None, "not run"))
 
     look_at(path, stack, device, set(ended), seen)
     return found
