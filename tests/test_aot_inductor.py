@@ -31,7 +31,7 @@ class Affine(torch.nn.Module):
 
 def run(loaded: Callable[..., Any]) -> Any:
     """The program on the stack, whose package is what `loaded` makes of the exported program."""
-    with mock.patch.object(aot_inductor, "_loaded", loaded):
+    with mock.patch.object(aot_inductor, "load_program", loaded):
         return BoundStack(resolve("aot_inductor"), "cpu", "freezing").run(Program.of(Affine, inference=True), ROWS)
 
 
@@ -39,10 +39,10 @@ def run(loaded: Callable[..., Any]) -> Any:
 def packaged() -> tuple[Any, Callable[..., Any]]:
     """One run, and the package that it compiled, which the other tests call again."""
     packages: list[Callable[..., Any]] = []
-    own = aot_inductor._loaded
+    own = aot_inductor.load_program
 
-    def kept(exported: Any, recorder: Any) -> Callable[..., Any]:
-        packages.append(own(exported, recorder))
+    def kept(exported: Any) -> Callable[..., Any]:
+        packages.append(own(exported))
         return packages[-1]
 
     found = run(kept)
@@ -52,7 +52,7 @@ def packaged() -> tuple[Any, Callable[..., Any]]:
 
 def with_defect(package: Callable[..., Any], defect: Callable[..., Any]) -> ConformanceFailure:
     """How the run fails whose package's outputs go through `defect`."""
-    found = run(lambda exported, recorder: lambda *args: defect(*package(*args)))
+    found = run(lambda exported: lambda *args: defect(*package(*args)))
     with pytest.raises(ConformanceFailure) as failure:
         found.assert_matches_eager()
     return failure.value

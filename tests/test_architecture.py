@@ -24,6 +24,7 @@ PACKAGES = (
     "minify",
     "run",
     "operator_samples",
+    "standalone",
     "results",
     "report",
     "suite",
@@ -34,7 +35,7 @@ PACKAGES = (
 )
 ON_TOP = ("plugin", "cli", "__main__")
 PRIVATE_TORCH = ("torch._dynamo", "torch._inductor", "torch._functorch")
-MAY_USE_PRIVATE_TORCH = {"canonical", "capture", "stacks", "probes", "minify", "mutants"}
+MAY_USE_PRIVATE_TORCH = {"canonical", "capture", "stacks", "probes", "minify", "mutants", "standalone"}
 WITHOUT_TORCH = ("contract", "results", "report")
 NOT_OUR_WORDS = re.compile(r"(?<![a-z])(utils?|helpers?|common|misc|flow)(?![a-z])")
 

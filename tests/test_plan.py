@@ -18,6 +18,7 @@ from conformance.results.bugs import Bug
 from conformance.results.result_file import Results
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
+from conformance.standalone.writing import script_name
 from conformance.suite.outcome import CRASH, Failure, blame, result, told, verdict
 from conformance.suite.plan import (
     DeviceRequired,
@@ -31,7 +32,7 @@ from conformance.suite.plan import (
     root_of,
     shard_of,
 )
-from conformance.suite.results_folder import ResultFolder, script_name
+from conformance.suite.results_folder import ResultFolder
 
 EAGER = Target("eager", "cpu")
 CASE = "layout/test_x.py::test_y"
@@ -362,7 +363,7 @@ def test_what_a_failure_prints() -> None:
         "  differs",
         "    outputs[0].stride: eager (12, 1), stack (1, 3)",
         "  first divergence: dynamo",
-        "  alone: conformance run --stack eager --device cpu -k test_y",
+        f"  alone: conformance run --case '{CASE}[a]' --stack eager --device cpu",
     ]
 
 

@@ -17,9 +17,9 @@ from conformance.probes import CutBefore, ExportedBy, Within
 from conformance.program.programs import Program, ProgramError
 from conformance.run.bound_stack import BoundStack
 from conformance.run.run import Run
-from conformance.run.script import ScriptError, script
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
+from conformance.standalone.script import Subject, script_of
 
 TWO = tensors((2,), device="cpu", requires_grad=True)
 ENTERED: list[str] = []
@@ -175,11 +175,16 @@ def test_a_limit_has_a_message() -> None:
         run("dynamo", double).assert_matches_eager(or_limit=True)
 
 
+def subject(found: Run) -> Subject:
+    """What a script of a run is written of."""
+    return Subject(found.stack, found.program, found.calls, found.device, found.comparison.discrepancies)
+
+
 def test_a_script_exports_and_enters(tmp_path: Path) -> None:
     """A stand-alone script exports what the case exported, inside the context that the case was in."""
     found = run("aot_eager", OtherWhenExported, probes=(ExportedBy("torch.export.export"), Within(recorded)))
     file = tmp_path / "alone.py"
-    file.write_text(script(found, title="exported"), encoding="utf-8")
+    file.write_text(script_of(subject(found), title="exported"), encoding="utf-8")
 
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
@@ -201,14 +206,18 @@ def test_a_script_sees_leaves_behind_the_arguments(tmp_path: Path) -> None:
     found = Run(resolve("aot_eager"), Program.of(sum_of_one_and_write_to_the_other), two_with_gradients, "cpu")
     assert [one.name for one in found.comparison.discrepancies] == ["leaves[0].grad"]
     file = tmp_path / "alone.py"
-    file.write_text(script(found, title="leaves"), encoding="utf-8")
+    file.write_text(script_of(subject(found), title="leaves"), encoding="utf-8")
 
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     assert "leaves[0].grad: eager None" in done.stdout
 
 
-def test_no_script_of_a_cut_graph() -> None:
-    """A script has torch and the stack only, and neither cuts graphs."""
-    with pytest.raises(ScriptError, match="graphs are cut before sin"):
-        script(run("aot_eager", sine_of_double, probes=(CutBefore("sin"),)), title="cut")
+def test_a_script_cuts_graphs(tmp_path: Path) -> None:
+    """What cuts a graph before it is compiled is written into the script."""
+    found = run("aot_eager", sine_of_double, probes=(CutBefore("sin"),))
+    file = tmp_path / "alone.py"
+    file.write_text(script_of(subject(found), title="cut"), encoding="utf-8")
+
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "conforms\n"), done.stderr

@@ -161,7 +161,7 @@ def test_the_terminal_shows_figures_and_what_is_not_as_expected():
     assert (
         "fail: layout/test_a.py::test_f[<a>] on inductor, cpu: in call; "
         "outputs[0].stride: eager (12, 1), stack (1, 3) (and 1 more); "
-        "alone: conformance run --area layout --stack inductor --device cpu -k test_f\n"
+        "alone: conformance run --case 'layout/test_a.py::test_f[<a>]' --stack inductor --device cpu\n"
     ) in text
     assert "test_k" not in text
     assert text.endswith("3 results, 1 not as expected\n")

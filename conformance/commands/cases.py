@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from conformance.contract.catalog import MANIFEST, cases_root
+from conformance.contract.catalog import MANIFEST, cases_root, without_root
 from conformance.contract.registry import AREAS, nearest
 from conformance.results.case_seconds import FILE, merge_seconds, read_seconds, write_seconds
 from conformance.results.result_file import Results
@@ -27,10 +27,14 @@ def run(options: RunOptions, pytest_arguments: Sequence[str] = ()) -> None:
     options.check()
     results = options.results or "results"
     arguments = [*replace(options, results=results).arguments(), f"--junitxml={Path(results) / 'junit.xml'}"]
+    files = {root / without_root(one).partition("::")[0] for one in options.case}
+    for one in files:
+        if not one.is_file():
+            raise UsageError(f"no case in {one.name}: cases/{MANIFEST} lists the ids")
     # A worker process even for one: a crash of the stack is then one case's failure, not the end of the run.
     if not os.environ.get("EXPECTTEST_ACCEPT") or options.workers != "1":
         arguments += ["-n", options.workers]
-    raise typer.Exit(run_cases(root, [*arguments, *pytest_arguments]))
+    raise typer.Exit(run_cases(files.pop() if len(files) == 1 else root, [*arguments, *pytest_arguments]))
 
 
 def run_command() -> Callable[..., None]:

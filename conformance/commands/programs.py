@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +13,6 @@ import typer
 
 from conformance.contract.run_environment import THREADS
 from conformance.suite.options import UsageError, check_ledgers, check_workers
-from conformance.suite.pytest_run import run_of
 
 
 def check(
@@ -20,19 +21,21 @@ def check(
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Threads of an operator on the CPU.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds that a stack may take; default: 300.")] = 300,
 ) -> None:
     """Compare anyone's program with eager: `conforms`, or one line a discrepancy and exit status 1."""
     from conformance.contract.failure import Discrepancy
     from conformance.program.devices import resolve as resolve_devices
-    from conformance.run.check import check_file
+    from conformance.run.check import check_in_child
     from conformance.stacks import resolve
     from conformance.stacks.cache_folder import cache_folder
 
     [one_device] = resolve_devices([device])
-    stacks = [resolve(name) for name in stack or ["inductor"]]
+    for name in stack or []:
+        resolve(name)
     os.environ[THREADS] = str(threads)
     with cache_folder():
-        records = [check_file(file, one, one_device) for one in stacks]
+        records = [check_in_child(file, name, one_device, timeout) for name in stack or ["inductor"]]
     if as_json:
         print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
     for record in [] if as_json else records:
@@ -40,6 +43,8 @@ def check(
         lines = [str(Discrepancy(**found)) for found in record["discrepancies"]]
         for line in lines or ["conforms"]:
             print(prefix + line)
+        if record["eager_raises"]:
+            print(f"{prefix}note: eager raises as well: {record['eager_raises']}")
     raise typer.Exit(0 if all(record["conforms"] for record in records) else 1)
 
 
@@ -48,18 +53,23 @@ def script(
     stack: Annotated[str, typer.Option(help="Stack; default: inductor.")] = "inductor",
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     output: Annotated[str, typer.Option("-o", metavar="FILE", help="Where to write; default: standard output.")] = "",
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds that the stack may take; default: 300.")] = 300,
 ) -> None:
-    """Write a stand-alone script of a case: torch and the stack only, exit status 1 where they differ."""
-    from conformance.run.script import script as script_of
+    """Write a stand-alone script of a case and run it: it exits 1 where the stack differs from eager."""
     from conformance.stacks.cache_folder import cache_folder
+    from conformance.suite.scripts import script_of_case
 
-    with cache_folder():
-        run = run_of(case, stack, device)
-        text = script_of(run, title=case, first_divergence=run.first_divergence())
-    if output:
-        Path(output).write_text(text, encoding="utf-8")
-    else:
-        print(text, end="")
+    with tempfile.TemporaryDirectory() as folder, cache_folder():
+        outcome = script_of_case(case, stack, device, Path(output).parent if output else Path(folder), timeout)
+        if outcome.path is None:
+            raise UsageError(f"no script of {case}: {outcome.reason}")
+        text = outcome.path.read_text(encoding="utf-8")
+        if output:
+            outcome.path.replace(output)
+        else:
+            print(text, end="")
+    said = "shows the difference" if outcome.shows else f"does not show the difference: {outcome.reason}"
+    print(f"the script {said}", file=sys.stderr)
 
 
 def explore(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from conformance.contract.registry import AREAS, clauses
@@ -27,6 +27,14 @@ def cases_root() -> Path:
         if installed.is_dir():
             return installed
     raise CatalogError("no cases: run in a checkout, or install the wheel, which carries them")
+
+
+def without_root(case: str) -> str:
+    """A case's id, as it is or with the path to the cases before it."""
+    path, mark, name = case.partition("::")
+    parts = PurePath(path).parts
+    start = max((number for number, part in enumerate(parts[:-1]) if part in AREAS), default=0)
+    return f"{'/'.join(parts[start:])}{mark}{name}"
 
 
 def is_root(folder: Path) -> bool:

@@ -10,10 +10,10 @@ from conformance.contract.failure import Discrepancy
 from conformance.results.result_file import CaseResult
 from conformance.run.check import load, program_of
 from conformance.run.run import Run
-from conformance.run.script import script
 from conformance.stacks import Stack
+from conformance.standalone.script import Subject
+from conformance.standalone.writing import tried, write
 from conformance.suite.plan import Target
-from conformance.suite.results_folder import script_name
 
 #: Findings are told as cases of this file, which no one wrote.
 CASE = "generated/explore::"
@@ -44,9 +44,9 @@ class Found:
         run = Run(stack, program_of(module, str(file)), module.calls, device)
         self.first_divergence = run.first_divergence()
         title = f"{CASE}{self.name}"
-        path = failures / script_name(title, Target(stack.name, device))
-        path.write_text(script(run, title=title, first_divergence=self.first_divergence), encoding="utf-8")
-        self.script = str(path)
+        found = run.comparison.discrepancies
+        subject = Subject(stack, run.program, run.calls, device, found, self.first_divergence)
+        self.script = str(tried(write(subject, title, Target(stack.name, device), failures)))
 
     def result(self, target: Target) -> CaseResult:
         """What the results file keeps."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.program.sources import ScriptError, source_of
+from conformance.program.expressions import source_of
+from conformance.program.sources import ScriptError
 
 AFTER = ("dynamo", "aot", "aot_inductor")
 

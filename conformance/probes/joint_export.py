@@ -20,14 +20,16 @@ class JointExport(Probe):
     of_compilation = True
 
     def wrap_compiler(self, backend: Backend, seen: list[Graph]) -> Backend:
-        return _exporting(backend, seen)
+        return exporting(backend, lambda graph: seen.append(Graph.of(graph)))
 
     def show(self, seen: list[Graph]) -> Graphs:
         """What the simple export made of the graphs that Dynamo handed over."""
         return Graphs("exported", seen)
 
 
-def _exporting(backend: Backend, exported: list[Graph]) -> Callable[..., Any]:
+def exporting(backend: Backend, look: Callable[[Any], None]) -> Callable[..., Any]:
+    """A backend that exports each graph, looks at it, and lets ``backend`` compile it."""
+
     def export_and_compile(module: fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
         from torch._functorch.aot_autograd import aot_export_joint_simple
         from torch._guards import detect_fake_mode
@@ -36,7 +38,7 @@ def _exporting(backend: Backend, exported: list[Graph]) -> Callable[..., Any]:
         assert mode is not None, "Dynamo hands fake tensors to a backend"
         with mock.patch.object(mode, "allow_non_fake_inputs", True), mode:
             graph = aot_export_joint_simple(module, tuple(inputs), trace_joint=False)
-        exported.append(Graph.of(graph))
+        look(graph)
         return backend(graph, inputs, **options)
 
     return export_and_compile

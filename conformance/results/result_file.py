@@ -56,6 +56,9 @@ class CaseResult:
     graphs: dict[str, str] = field(default_factory=dict)
     recompiles: list[str] = field(default_factory=list)
     graph_breaks: list[str] = field(default_factory=list)
+    #: The stand-alone script, and whether it shows the difference; None where it was not run.
+    script: str | None = None
+    script_shows: bool | None = None
 
     @property
     def key(self) -> Key:
@@ -70,9 +73,9 @@ class CaseResult:
     @property
     def rerun(self) -> str:
         """The command that runs this case alone, as a shell takes it."""
-        name = self.case.partition("::")[2].partition("[")[0]
-        options = {"--area": self.area, "--stack": self.stack, "--device": self.device, "-k": name}
-        return shlex.join(["conformance", "run", *(part for option in options.items() for part in option if option[1])])
+        return shlex.join(
+            ["conformance", "run", "--case", self.case, "--stack", self.stack, "--device", self.device]
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The result as it stands in the file."""

@@ -14,9 +14,11 @@ from typing import Any
 import torch
 
 from conformance.canonical.exceptions import first_line
+from conformance.contract.failure import Discrepancy
 from conformance.program.programs import Program, ProgramError, build_calls
+from conformance.run.in_child import Ended, call_in_child
 from conformance.run.run import Run
-from conformance.stacks import Stack
+from conformance.stacks import Stack, resolve
 
 NAMES = "program (or make_program(device)) and calls(device)"
 
@@ -81,6 +83,26 @@ def program_of(module: ModuleType, path: str) -> Program:
         raise CheckError(f"{path}: {error}") from error
 
 
+def check_in_child(path: str, stack: str, device: str, seconds: float) -> dict[str, Any]:
+    """The record that `check --json` prints, from a process of its own: a stack that ends it is a discrepancy."""
+    asked = {"path": path, "device": device}
+    found = call_in_child(f"{__name__}:check_named", {**asked, "stack": stack}, seconds)
+    if not isinstance(found, Ended):
+        record: dict[str, Any] = found
+        return record
+    eager = call_in_child(f"{__name__}:check_named", {**asked, "stack": "eager"}, seconds)
+    if isinstance(eager, Ended):
+        raise CheckError(f"{path}: eager itself is {eager}")
+    raises = eager["eager_raises"]
+    crash = Discrepancy("crash", "", f"raises {raises}" if raises else "returns", str(found))
+    return {**eager, "stack": resolve(stack).name, "conforms": False, "discrepancies": [dataclasses.asdict(crash)]}
+
+
+def check_named(path: str, stack: str, device: str) -> dict[str, Any]:
+    """`check_file` on a stack by its name, as a process of its own is asked for it."""
+    return check_file(path, resolve(stack), device)
+
+
 def check_file(path: str, stack: Stack, device: str) -> dict[str, Any]:
     """Run the file's program on both sides, the record that `check --json` prints."""
     module = load(path)
@@ -94,6 +116,7 @@ def check_file(path: str, stack: Stack, device: str) -> dict[str, Any]:
         "device": device,
         "torch": torch.__version__,
         "conforms": not found,
+        "eager_raises": _told(run.eager.raised.error) if run.eager.raised is not None else None,
         "discrepancies": [dataclasses.asdict(one) for one in found],
         "graphs": record["graphs"],
         "recompiles": record["recompiles"],

@@ -8,7 +8,7 @@ from conformance.stacks.builtin import BUILTIN
 from conformance.stacks.config import StackError
 from conformance.stacks.external import from_backend_name, from_callable, from_toml, registered_backends
 
-__all__ = ["Stack", "StackError", "all_stacks", "resolve"]
+__all__ = ["Stack", "StackError", "all_stacks", "given", "resolve"]
 
 
 def all_stacks() -> list[Stack]:
@@ -18,8 +18,23 @@ def all_stacks() -> list[Stack]:
     return [*BUILTIN, *others]
 
 
+#: What each stack was asked for by, where that is not its name.
+_GIVEN: dict[str, str] = {}
+
+
+def given(name: str) -> str:
+    """What a stack was asked for by in this process: a TOML file, say; its name where nobody asked."""
+    return _GIVEN.get(name, name)
+
+
 def resolve(spec: str) -> Stack:
     """The stack a name, a ``package.module:callable`` or a TOML file stands for, or a one-line `StackError`."""
+    stack = _resolved(spec)
+    _GIVEN[stack.name] = spec
+    return stack
+
+
+def _resolved(spec: str) -> Stack:
     for stack in BUILTIN:
         if stack.name == spec:
             return stack

@@ -34,7 +34,9 @@ class AotInductorStack(Stack):
         def run(*args: Any, **kwargs: Any) -> Any:
             if not loaded:
                 started = time.perf_counter()
-                loaded.append(_loaded(_exported(program, args, kwargs, dynamic), recorder))
+                exported = export_program(program, args, kwargs, dynamic)
+                recorder.dynamo.append(Graph.of(exported))
+                loaded.append(load_program(exported))
                 recorder.compile_seconds += time.perf_counter() - started
             return loaded[0](*args, **kwargs)
 
@@ -52,7 +54,8 @@ class _Called(torch.nn.Module):
         return self.program(*args, **kwargs)
 
 
-def _exported(program: Callable[..., Any], args: Any, kwargs: Any, dynamic: bool | None) -> Any:
+def export_program(program: Callable[..., Any], args: Any, kwargs: Any, dynamic: bool | None) -> Any:
+    """The program, exported for arguments like these; every size is free where ``dynamic``."""
     module = program if isinstance(program, torch.nn.Module) else _Called(program)
     shapes: Any = None
     if dynamic:
@@ -63,10 +66,10 @@ def _exported(program: Callable[..., Any], args: Any, kwargs: Any, dynamic: bool
     return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=False)
 
 
-def _loaded(exported: Any, recorder: Recorder) -> Callable[..., Any]:
+def load_program(exported: Any) -> Callable[..., Any]:
+    """What AOTInductor makes of an exported program, loaded from its package."""
     from torch._inductor import aoti_compile_and_package, aoti_load_package
 
-    recorder.dynamo.append(Graph.of(exported))
     with tempfile.TemporaryDirectory() as folder:
         package = aoti_compile_and_package(exported, package_path=str(Path(folder) / "program.pt2"))
         found: Callable[..., Any] = aoti_load_package(package)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import traceback
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import pytest
 
 from conformance.canonical.expect import ExpectationUsage
-from conformance.contract.failure import NothingToTry
+from conformance.contract.failure import CaseFailure, NothingToTry
 from conformance.results.result_file import CaseResult
 from conformance.run.attribution import inherited, rungs_below
+from conformance.stacks import given
+from conformance.standalone.writing import ScriptOutcome, write_script
 from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, clause_of
 from conformance.suite.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, result, told, verdict
-from conformance.suite.results_folder import script_name
 
 #: Why a case is not applicable that asks a stack for nothing but texts which others answer for.
 UNSAID = "asks for texts of torch's own stacks only"
@@ -51,7 +53,7 @@ def _declares_skip(item: Any) -> bool:
 def _fault(item: Any, call: Any, report: Any, what: str) -> Concluded:
     """A case that hides its outcome from the suite: an error, never a skip."""
     found = _result(item, call, "error", f"a fault of the case: it {what}")
-    report.outcome, report.longrepr = "failed", told(found, "")
+    report.outcome, report.longrepr = "failed", told(found, "", alone(item))
     return found, None
 
 
@@ -74,11 +76,13 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
     if outcome == "fail" and blamed is not None:
         failure = blamed.own
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence)
+    if script is not None and script.path is not None:
+        found.script, found.script_shows = str(script.path), script.shows
     if outcome in ("known_failure", "inherited"):
         report.outcome, report.wasxfail = "skipped", reason
     elif outcome in ("fail", "unexpected_pass"):
         report.outcome = "failed"
-        message = told(found, _message(error, blamed))
+        message = told(found, _message(error, blamed), alone(item))
         report.longrepr = f"{message}\n  script: {script}" if script else message
     return found, failure
 
@@ -150,7 +154,7 @@ def _run(item: Any, error: BaseException | None) -> Any:
 
 def _aids(
     item: Any, error: BaseException | None, failure: Failure | None, blamed: Blame | None, scripts: Path | None
-) -> tuple[str | None, str | None]:
+) -> tuple[str | None, ScriptOutcome | None]:
     """Help with a failure: the first diverging rung and a stand-alone script. Errors in making them do not hide it."""
     run = _run(item, error)
     if run is None:
@@ -165,16 +169,16 @@ def _aids(
     if scripts is None:
         return divergence, None
     try:
-        return divergence, _write_script(item, run, divergence, scripts)
+        of_the_case = error if isinstance(error, CaseFailure) else None
+        where = (item.stash[CASE], item.stash[TARGET], scripts)
+        return divergence, write_script(run, *where, failure=of_the_case, first_divergence=divergence, run_it=False)
     except Exception as trouble:
-        return divergence, f"none: {trouble}"
+        return divergence, ScriptOutcome(None, None, str(trouble))
 
 
-def _write_script(item: Any, run: Any, divergence: str | None, scripts: Path) -> str:
-    from conformance.run.script import script
-
-    text = script(run, title=item.stash[CASE], first_divergence=divergence)
-    path = scripts / script_name(item.stash[CASE], item.stash[TARGET])
-    scripts.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return str(path)
+def alone(item: Any) -> str:
+    """The command that runs one case alone, with stack and ledgers as they were given."""
+    target, ledgers = item.stash[TARGET], item.config.option.known_failures
+    command = ["conformance", "run", "--case", item.stash[CASE]]
+    command += ["--stack", given(target.stack), "--device", target.device]
+    return shlex.join([*command, *(part for one in ledgers for part in ("--known-failures", one))])

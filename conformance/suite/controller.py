@@ -15,15 +15,19 @@ from conformance.program import devices
 from conformance.results.bugs import LedgerError
 from conformance.results.case_seconds import spent
 from conformance.results.result_file import CaseResult
+from conformance.run.in_child import Ended, call_in_child
+from conformance.stacks import given
 from conformance.suite.options import RunOptions
 from conformance.suite.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
-from conformance.suite.plan import Plan, case_id
+from conformance.suite.plan import Plan, Target, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
 
 PROPERTY = "conformance"
 #: How many processes inductor compiles kernels in.
 COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
+#: Seconds for the scripts of the cases that ended a worker.
+SECONDS = 900.0
 
 
 class Controller:
@@ -40,6 +44,8 @@ class Controller:
         if self.workers > 1 and COMPILE_THREADS not in os.environ:
             self.shared[COMPILE_THREADS] = "1"  # else each worker starts a process a core, and waits for them all
         self.interrupted = False
+        #: How the stack ended its worker, by target and case: their scripts are written at the end.
+        self.ended: dict[Target, dict[str, str]] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -107,6 +113,7 @@ class Controller:
             report.outcome, report.wasxfail = "skipped", reason
         else:
             report.longrepr = told(found, failure.message)
+            self.ended.setdefault(target, {})[case] = failure.message.removeprefix("the stack ")
         self.folder.add(found, failure.to_json())
 
     @pytest.hookimpl(tryfirst=True)
@@ -130,6 +137,9 @@ class Controller:
             session.exitstatus = self._checked(exitstatus)
         elif self.interrupted:
             session.exitstatus = INTERRUPTED
+        self._write_scripts_of_ended()
+        if not self.interrupted:
+            self.lines += self.folder.try_scripts(self.workers)
         self.folder.write_reports(ended=ended)
         shared = self.plan.ledgers.shared
         for path, update in self.plan.edited_ledgers:
@@ -158,6 +168,23 @@ class Controller:
                 if known:
                     report.wasxfail = one.reason
                 xml.pytest_runtest_logreport(report)
+
+    def _write_scripts_of_ended(self) -> None:
+        """Scripts of the cases whose stack ended its worker or hung, by a process that does not run the stack."""
+        if self.folder.folder is None:
+            return
+        for target, ended in self.ended.items():
+            asked = {"stack": given(target.stack), "device": target.device, "ended": ended, "run_it": False}
+            folder = str((self.folder.folder / "failures").resolve())
+            try:
+                found = call_in_child("conformance.suite.scripts:write_ended", {**asked, "folder": folder}, SECONDS)
+            except ValueError as trouble:
+                found = Ended(str(trouble))
+            if isinstance(found, Ended):
+                self.lines.append(f"no scripts of {len(ended)} cases that ended the process: {found}")
+                continue
+            for case, outcome in found.items():
+                self.folder.add_script(case, target, outcome["path"], outcome["shows"])
 
     def _checked(self, exitstatus: int) -> int:
         """The exit status of a run that came to its end, from its results."""

@@ -41,6 +41,7 @@ class RunOptions:
     stack: list[str] = _option("Stack by name, module:callable, or TOML file; default: aot_eager and inductor.")
     device: list[str] = _option("cpu or cuda; default: both, and cases of an absent one are unavailable.")
     area: list[str] = _option("Area of the contract.")
+    case: list[str] = _option("A case by its exact id.")
     keyword: str = _option("Only cases whose names match, as pytest's -k.", "", flag="-k", of_pytest=True)
     workers: str = _option("Worker processes: a number, or auto.", "1", flag="-n", of_pytest=True, saved=False)
     scope: str = _option(f"How much is run: {', '.join(SCOPES)}.", "quick")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -184,8 +183,8 @@ def result(
     )
 
 
-def told(result: CaseResult, message: str) -> str:
-    """A failure as it is printed: subject, what differs, clause, where, next command."""
+def told(result: CaseResult, message: str, alone: str = "") -> str:
+    """A failure as it is printed: subject, what differs, clause, where, next command (`alone` or the result's)."""
     lines = [f"{result.case}   {result.outcome}   {result.stack}, {result.device}"]
     for name in result.clauses:
         lines += [f"  clause   {name}", *([f"           {clauses()[name].sentence}"] if name in clauses() else [])]
@@ -194,6 +193,5 @@ def told(result: CaseResult, message: str) -> str:
         lines.append(f"  {result.reason}")
     if result.first_divergence:
         lines.append(f"  first divergence: {result.first_divergence}")
-    name = re.split(r"::|\[", result.case)[1]
-    lines.append(f"  alone: conformance run --stack {result.stack} --device {result.device} -k {name}")
+    lines.append(f"  alone: {alone or result.rerun}")
     return "\n".join(lines)

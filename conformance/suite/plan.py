@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from conformance.contract.catalog import MANIFEST, cases_by_clause, is_root
+from conformance.contract.catalog import MANIFEST, cases_by_clause, is_root, without_root
 from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.contract.scopes import in_scope
 from conformance.program import devices
@@ -172,8 +172,12 @@ class Plan:
         """Which cases, with the rows of their clauses, this run is about: its areas, scope and shard, none kept."""
         shard = in_shard((case for case, _, rows in cases if in_scope(self.option.scope, rows)), self.shard)
         areas = self.option.area or AREAS
+        named = {without_root(case) for case in self.option.case}
         return [
-            case in shard and area_of(case) in areas and (case, target.stack, target.device) not in self.kept_keys
+            (not named or case in named)
+            and case in shard
+            and area_of(case) in areas
+            and (case, target.stack, target.device) not in self.kept_keys
             for case, target, _ in cases
         ]
 
@@ -204,7 +208,18 @@ class Plan:
 
     def is_full(self, arguments: Sequence[str]) -> bool:
         """Whether the run is about all cases, so that one without a result is missing."""
-        narrowing = ("area", "keyword", "markexpr", "shard", "deselect", "ignore", "ignore_glob", "maxfail", "lf")
+        narrowing = (
+            "area",
+            "case",
+            "keyword",
+            "markexpr",
+            "shard",
+            "deselect",
+            "ignore",
+            "ignore_glob",
+            "maxfail",
+            "lf",
+        )
         if self.root is None or any(getattr(self.option, name, None) for name in narrowing):
             return False
         return any(Path(one).resolve() in (self.root, self.root.parent) for one in arguments)

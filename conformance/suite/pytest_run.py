@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance.contract.catalog import cases_root
 from conformance.suite.items import CASE
 from conformance.suite.options import UsageError
 
@@ -36,37 +35,6 @@ class _Collector:
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         self.ids |= {item.stash[CASE] for item in items if CASE in item.stash}
-
-
-class _RunTaker:
-    """A pytest plugin that runs one case and keeps its last run of a program."""
-
-    def __init__(self, case: str) -> None:
-        self.case = case
-        self.run: Any = None
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items[:] = [item for item in items if item.stash.get(CASE, None) == self.case][:1]
-
-    def pytest_runtest_teardown(self, item: Any) -> None:
-        runs = getattr(item.funcargs.get("stack"), "runs", None)
-        self.run = runs[-1] if runs else None
-
-
-def run_of(case: str, stack: str, device: str) -> Any:
-    """Run one case and return its last run of a program."""
-    from conformance.stacks import resolve
-
-    resolve(stack)
-    file = cases_root() / case.partition("::")[0]
-    if not file.is_file():
-        raise UsageError(f"no case {case!r}: `conformance manifest` lists them in cases/manifest.txt")
-    taker = _RunTaker(case)
-    with contextlib.redirect_stdout(io.StringIO()):
-        run_cases(file, [f"--stack={stack}", f"--device={device}"], [taker])
-    if taker.run is None:
-        raise UsageError(f"no case {case!r} that runs a program on {stack}, {device}")
-    return taker.run
 
 
 def case_ids(root: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
@@ -14,6 +14,8 @@ from conformance.results.bugs import Bug
 from conformance.results.ledger_text import Failure, LedgerText
 from conformance.results.result_file import CaseResult, Key, Results
 from conformance.run.environment import environment, suite
+from conformance.stacks import given
+from conformance.standalone.writing import try_each_kind
 from conformance.suite.outcome import result
 from conformance.suite.plan import Target
 
@@ -59,6 +61,27 @@ class ResultFolder:
             self._failures[result.key] = failure
         if time.time() - self._written > WRITE_EVERY:
             self.write()
+
+    def add_script(self, case: str, target: Target, path: str | None, shows: bool | None) -> None:
+        """Keep where the script of a result lies, and whether it shows the difference."""
+        found = self._found.get((case, target.stack, target.device))
+        if found is not None:
+            found.script, found.script_shows = path, shows
+
+    def try_scripts(self, workers: int) -> list[str]:
+        """Run one script of each way of failing; a line for each that does not show its difference."""
+        kinds: dict[Path, str] = {}
+        by_path: dict[Path, CaseResult] = {}
+        for key, one in self._found.items():
+            how = self._failures.get(key)
+            if one.script is not None and one.script_shows is None and how is not None:
+                observables = sorted({found.observable for found in one.discrepancies})
+                by_path[Path(one.script)] = one
+                kinds[Path(one.script)] = f"{one.area} {one.stack} {how['phase']} {how['exception']} {observables}"
+        tried = try_each_kind(kinds, workers)
+        for path, outcome in tried.items():
+            by_path[path].script_shows = outcome.shows
+        return [f"{outcome}" for outcome in tried.values() if outcome.shows is False]
 
     def add_missing(self, listed: Iterable[str]) -> int:
         """A listed case without a result is not as expected: a suite must not shrink silently."""
@@ -114,12 +137,7 @@ class ResultFolder:
         found = self._failures.get(one.key)
         if found is None:
             return None
-        script = f"conformance script '{one.case}' --stack {one.stack} --device {one.device}"
+        script = shlex.join(["conformance", "script", one.case, "--stack", given(one.stack), "--device", one.device])
         return Failure(
             one.case, one.device, found["phase"], frozenset(found["observables"]), found["exception"], script
         )
-
-
-def script_name(case: str, target: Target) -> str:
-    """The file of a failure's stand-alone script in ``failures/``."""
-    return re.sub(r"[^A-Za-z0-9_]+", ".", f"{case}.{target.stack}.{target.device}").strip(".") + ".py"

@@ -8,7 +8,7 @@ import torch
 
 def read(x, notes):
     try:
-        notes.missing
+        notes.missing  # noqa: B018 - that it raises is the point
     except AttributeError:
         notes.append("caught")
     return x + 1

@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around
-from conformance.mutants.wrappers import on_outputs, swallowing, twice
+from conformance.mutants.wrappers import on_outputs, swallowing
 
 State = Callable[[], AbstractContextManager[Any]]
 
@@ -89,7 +89,7 @@ def hooks_of_parameters_dropped(compiled: Compiled) -> Compiled:
 def hooks_of_all_modules_dropped(compiled: Compiled) -> Compiled:
     """Hooks of all modules do not run."""
     held = vars(torch.nn.modules.module)
-    empty = {name: {} for name in ("_global_forward_hooks", "_global_forward_pre_hooks")}
+    empty: dict[str, Any] = {name: {} for name in ("_global_forward_hooks", "_global_forward_pre_hooks")}
     return _within(compiled, lambda: mock.patch.dict(held, empty))
 
 
@@ -160,12 +160,6 @@ class _OneError(TorchFunctionMode):
 def operators_raise_one_error(compiled: Compiled) -> Compiled:
     """Whatever an operator raises in eager, it raises something else."""
     return _within(compiled, _OneError)
-
-
-@around("python.functions.run", base="dynamo")
-def functions_run_twice(compiled: Compiled) -> Compiled:
-    """Each call is made twice, and the second result returned."""
-    return twice(compiled)
 
 
 @around("python.functions.cached", base="eager")

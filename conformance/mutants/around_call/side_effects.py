@@ -118,7 +118,7 @@ def attributes_put_back(compiled: Compiled) -> Compiled:
     return called
 
 
-@around("aot_autograd.side_effects.until_it_raises", "aot_autograd.side_effects.state")
+@around("aot_autograd.side_effects.until_it_raises", "aot_autograd.side_effects.state", "python.functions.run")
 def called_twice(compiled: Compiled) -> Compiled:
     """Each call is made and the second result returned."""
 

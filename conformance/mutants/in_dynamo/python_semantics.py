@@ -113,7 +113,7 @@ def notes_of_contexts_lost() -> Iterator[None]:
 @patching("python.iterators.generators", base="dynamo")
 def generators_not_closed() -> Iterator[None]:
     """A generator that is closed runs none of its code."""
-    owner: Any = variables.LocalGeneratorObjectVariable
+    owner: Any = vars(variables)["LocalGeneratorObjectVariable"]
     original = owner.call_method
 
     def call_method(self: Any, tx: Any, name: str, *args: Any, **options: Any) -> Any:
