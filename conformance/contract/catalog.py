@@ -41,9 +41,8 @@ def case_files(root: Path) -> list[Path]:
 def cases_by_clause(root: Path) -> dict[str, list[str]]:
     """Clause id to the ids of its cases, parameters left out."""
     found: dict[str, list[str]] = {}
-    for file in case_files(root):
-        for name, clause_id in _declared(ast.parse(file.read_text(encoding="utf-8"), str(file))):
-            found.setdefault(clause_id, []).append(f"{file.relative_to(root).as_posix()}::{name}")
+    for clause_id, case, _ in _declared_cases(root):
+        found.setdefault(clause_id, []).append(case)
     return found
 
 
@@ -64,6 +63,14 @@ def clause_records(root: Path) -> list[dict[str, Any]]:
     ]
 
 
+def records_with_needs(root: Path) -> list[dict[str, Any]]:
+    """The records of `clause_records`, each with the capabilities that any of its cases needs."""
+    needs: dict[str, set[str]] = {}
+    for clause_id, _, needed in _declared_cases(root):
+        needs.setdefault(clause_id, set()).update(needed)
+    return [{**record, "needs": sorted(needs.get(record["id"], ()))} for record in clause_records(root)]
+
+
 def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
     """The contract as a document, a section for each area."""
     parts = ["# The contract", "Written by `conformance clauses --markdown`."]
@@ -81,14 +88,24 @@ def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts)
 
 
-def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in tree.body:
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        for decorator in node.decorator_list:
-            if not (isinstance(decorator, ast.Call) and decorator.args):
-                continue
-            called, first = decorator.func, decorator.args[0]
+def _declared_cases(root: Path) -> Iterator[tuple[str, str, set[str]]]:
+    """Clause id, case id and needed capabilities of every case."""
+    for file in case_files(root):
+        for node in ast.parse(file.read_text(encoding="utf-8"), str(file)).body:
+            if isinstance(node, ast.FunctionDef):
+                marks = dict(_marks(node))
+                for clause_id in marks.get("clause", ())[:1]:
+                    case = f"{file.relative_to(root).as_posix()}::{node.name}"
+                    yield clause_id, case, set(marks.get("needs", ()))
+
+
+def _marks(function: ast.FunctionDef) -> Iterator[tuple[str, list[str]]]:
+    """The decorators that are called, by name, with the literal texts that they are given."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            called = decorator.func
             name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-            if name == "clause" and isinstance(first, ast.Constant) and isinstance(first.value, str):
-                yield node.name, first.value
+            yield (
+                name,
+                [one.value for one in decorator.args if isinstance(one, ast.Constant) and isinstance(one.value, str)],
+            )
