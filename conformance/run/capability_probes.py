@@ -38,9 +38,9 @@ def double_in_place(x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
-def double_and_shift(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+def double_and_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     x.mul_(2)
-    return y + 1
+    return x + y
 
 
 def branch_on_a_value(x: torch.Tensor) -> torch.Tensor:
@@ -73,9 +73,9 @@ def two_dtypes(device: str) -> list[tuple[Any, ...]]:
     return [(torch.arange(6, device=device, dtype=dtype) + 1,) for dtype in (torch.float32, torch.float64)]
 
 
-def overlapping_then_apart(device: str) -> list[tuple[Any, ...]]:
-    memory = torch.arange(6.0, device=device)
-    return [(memory, memory[1:4]), (torch.arange(6.0, device=device), torch.arange(3.0, device=device))]
+def overlapping_then_disjoint(device: str) -> list[tuple[Any, ...]]:
+    first, second = (torch.arange(12.0, device=device) for _ in range(2))
+    return [(first[:4], first[2:6]), (second[:4], second[6:10])]
 
 
 def matrix(device: str) -> list[tuple[Any, ...]]:
@@ -169,7 +169,7 @@ PROBES: Mapping[str, Callable[[BoundStack], str]] = MappingProxyType(
         "module_state": _as_eager(CountsCalls, weight_doubled, inference=True),
         "dynamic_shapes": _dynamic_shapes,
         "recompiles": _recompiles,
-        "overlap_guards": _as_eager(double_and_shift, overlapping_then_apart),
+        "overlap_guards": _as_eager(double_and_add, overlapping_then_disjoint),
         "graph_breaks": _graph_breaks,
         "lowered_graph": _lowered_graph,
         "minifier": _minifier,
