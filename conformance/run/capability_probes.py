@@ -169,7 +169,7 @@ PROBES: Mapping[str, Callable[[BoundStack], str]] = MappingProxyType(
         "module_state": _as_eager(CountsCalls, weight_doubled, inference=True),
         "dynamic_shapes": _dynamic_shapes,
         "recompiles": _recompiles,
-        "overlap_guards": _as_eager(double_and_add, overlapping_then_disjoint, dynamic=False),
+        "overlap_guards": _as_eager(double_and_add, overlapping_then_disjoint, dynamic=True),
         "graph_breaks": _graph_breaks,
         "lowered_graph": _lowered_graph,
         "minifier": _minifier,
