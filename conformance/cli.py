@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from conformance.commands import cases, programs, result_files
+from conformance.commands import cases, programs, result_files, stacks
 from conformance.commands.usage import run_command
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -15,7 +15,8 @@ for command in (
     programs.check,
     programs.script,
     programs.explore,
-    programs.stacks,
+    stacks.stacks,
+    stacks.probe,
     cases.clauses,
     cases.manifest,
     cases.mutants,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Iterator
 
 
@@ -42,3 +43,33 @@ def canonical_message(text: str) -> str:
     text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
     text = text.replace("set_detect_anomaly(True, check_nan=False)", "set_detect_anomaly(True)")
     return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)
+
+
+def told(error: BaseException) -> str:
+    """What an exception says in one line: its own words, or those of the error that it wraps."""
+    inner = _inner(error)
+    if inner is error:
+        return first_line(error)
+    frame = _frame(inner)
+    return f"{type(inner).__name__}: {first_line(inner)}" + (f" (at {frame})" if frame else "")
+
+
+def _inner(error: BaseException) -> BaseException:
+    """The error that was raised in the first place, under those that wrap it or were raised from it."""
+    inner, seen = error, {id(error)}
+    while (wrapped := getattr(inner, "inner_exception", None) or inner.__cause__) is not None:
+        if id(wrapped) in seen:
+            break
+        inner = wrapped
+        seen.add(id(inner))
+    return inner
+
+
+def _frame(error: BaseException) -> str:
+    """The last frame outside torch and this project, in the stack's own package; else the last one in torch."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "site-packages" in frame.filename]
+    own = [frame for frame in frames if not re.search(r"site-packages/(torch|conformance)/", frame.filename)]
+    if not (own or frames):
+        return ""
+    last = (own or frames)[-1]
+    return f"{last.filename.partition('site-packages/')[2]} in {last.name}"

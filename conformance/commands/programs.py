@@ -1,4 +1,4 @@
-"""Commands on single programs and the stacks that run them: check, script, explore, stacks."""
+"""Commands on single programs: check, script, explore."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -110,23 +110,3 @@ def explore(
                 draft=Path(write_known_failures) if write_known_failures else None,
             )
     raise typer.Exit(1 if found else 0)
-
-
-def stacks(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
-    """List the stacks that exist here and what each declares."""
-    from conformance.stacks import all_stacks
-
-    rows: list[dict[str, Any]] = [
-        {
-            "name": one.name,
-            "backend": one.backend if isinstance(one.backend, str) or one.backend is None else one.spec,
-            "capabilities": sorted(one.capabilities),
-            "config": dict(one.config),
-        }
-        for one in all_stacks()
-    ]
-    if as_json:
-        print(json.dumps(rows, indent=2))
-        return
-    for row in rows:
-        print(f"{row['name']:32} {', '.join(row['capabilities'])}")

@@ -50,9 +50,8 @@ def case_files(root: Path) -> list[Path]:
 def cases_by_clause(root: Path) -> dict[str, list[str]]:
     """Clause id to the ids of its cases, parameters left out."""
     found: dict[str, list[str]] = {}
-    for file in case_files(root):
-        for name, clause_id in _declared(ast.parse(file.read_text(encoding="utf-8"), str(file))):
-            found.setdefault(clause_id, []).append(f"{file.relative_to(root).as_posix()}::{name}")
+    for clause_id, case, _ in _declared_cases(root):
+        found.setdefault(clause_id, []).append(case)
     return found
 
 
@@ -60,6 +59,14 @@ def clause_records(root: Path) -> list[dict[str, Any]]:
     """Every clause with its cases, as `clauses --json` prints it."""
     proved = cases_by_clause(root)
     return [{**asdict(one), "rows": list(one.rows), "cases": proved.get(one.id, [])} for one in clauses().values()]
+
+
+def records_with_needs(root: Path) -> list[dict[str, Any]]:
+    """The records of `clause_records`, each with the capabilities that any of its cases needs."""
+    needs: dict[str, set[str]] = {}
+    for clause_id, _, needed in _declared_cases(root):
+        needs.setdefault(clause_id, set()).update(needed)
+    return [{**record, "needs": sorted(needs.get(record["id"], ()))} for record in clause_records(root)]
 
 
 def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
@@ -79,10 +86,24 @@ def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts)
 
 
-def _declared(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            for decorator in node.decorator_list:
-                match decorator:
-                    case ast.Call(ast.Name("clause") | ast.Attribute(attr="clause"), [ast.Constant(str(one)), *_]):
-                        yield node.name, one
+def _declared_cases(root: Path) -> Iterator[tuple[str, str, set[str]]]:
+    """Clause id, case id and needed capabilities of every case."""
+    for file in case_files(root):
+        for node in ast.parse(file.read_text(encoding="utf-8"), str(file)).body:
+            if isinstance(node, ast.FunctionDef):
+                marks = dict(_marks(node))
+                for clause_id in marks.get("clause", ())[:1]:
+                    case = f"{file.relative_to(root).as_posix()}::{node.name}"
+                    yield clause_id, case, set(marks.get("needs", ()))
+
+
+def _marks(function: ast.FunctionDef) -> Iterator[tuple[str, list[str]]]:
+    """The decorators that are called, by name, with the literal texts that they are given."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            called = decorator.func
+            name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+            yield (
+                name,
+                [one.value for one in decorator.args if isinstance(one, ast.Constant) and isinstance(one.value, str)],
+            )

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+#: What is said of an output that was right when its call returned, and is wrong since a later one.
+UNTIL_LATER_CALL = "right until a later call"
+
 
 @dataclass(frozen=True)
 class Discrepancy:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.canonical.exceptions import first_line, members_of
-from conformance.contract.failure import Discrepancy
+from conformance.canonical.exceptions import members_of, told
+from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
 from conformance.oracle.compare_values import DEFAULT_TOLERANCE, Judge, Tolerance, show
 from conformance.oracle.observation import LET_GO, TENSOR_VALUES, UNTRACKED, Observation, Place, Raised, Warned
 
@@ -53,7 +54,7 @@ def compare(
     for number, (ours, theirs) in enumerate(zip(eager.phases, stack.phases, strict=False)):
         for place, discrepancy in _phase(number, ours.facts, theirs.facts, judge):
             if place not in found:
-                found[place] = number, discrepancy
+                found[place] = number, _with_history(discrepancy, number)
                 phase = phase or ours.kind
                 phases[discrepancy.name] = ours.kind
     kept = [discrepancy for place, (_, discrepancy) in found.items() if not _implied(place, found)]
@@ -75,6 +76,14 @@ def compare(
         kept += warned
         phase = phase or ("call" if kept else "")
     return Comparison(tuple(kept), phase, phases=phases)
+
+
+def _with_history(found: Discrepancy, number: int) -> Discrepancy:
+    """Says of a value that was right when its call returned that a later call changed it."""
+    call = re.match(r"calls\[(\d+)\]\.outputs", found.where)
+    if call is None or found.observable != "value" or int(call[1]) >= number:
+        return found
+    return replace(found, actual=f"{found.actual} ({UNTIL_LATER_CALL})")
 
 
 def _implied(place: Place, found: dict[Place, tuple[int, Discrepancy]]) -> bool:
@@ -173,4 +182,4 @@ def _is_wrapper(error: BaseException) -> bool:
 def _raised(raised: Raised | None) -> str:
     if raised is None:
         return "raises nothing"
-    return f"raises {type(raised.error).__name__} in {raised.kind}: {first_line(raised.error)}"
+    return f"raises {type(raised.error).__name__} in {raised.kind}: {told(raised.error)}"

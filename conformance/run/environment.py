@@ -28,7 +28,7 @@ def environment() -> dict[str, Any]:
 
 def suite() -> dict[str, Any]:
     """The suite's version, and its commit where it runs from a checkout."""
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     commit = _first_line(["git", "-C", str(root), "rev-parse", "HEAD"]) if (root / ".git").exists() else None
     return {"version": _version("torch-conformance") or "not installed", "commit": commit}
 

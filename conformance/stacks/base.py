@@ -63,6 +63,11 @@ class Stack:
     #: The stack that this one is another configuration of: its ledger holds here too, after this stack's own.
     shares_failures_of: str = ""
 
+    #: Whether somebody says what the stack can do; else it is found out.
+    described: bool = True
+    #: What the stack was found not to be capable of, and what was seen instead.
+    denied: Mapping[str, str] = field(default_factory=dict)
+
     @property
     def ledgers(self) -> tuple[str, ...]:
         """The stacks whose ledgers hold for this one, the first that knows a case being right."""

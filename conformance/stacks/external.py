@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import sys
+from collections.abc import Iterable, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +32,7 @@ def registered_backends() -> list[str]:
 
 
 def from_backend_name(name: str) -> Stack:
-    return Stack(name, name, ASSUMED)
+    return Stack(name, name, ASSUMED, described=False)
 
 
 def from_callable(spec: str) -> Stack:
@@ -38,7 +42,22 @@ def from_callable(spec: str) -> Stack:
         return found
     if not callable(found):
         raise StackError(f"{spec} is {type(found).__name__}, not a callable backend(graph_module, example_inputs)")
-    return Stack(spec, found, ASSUMED, spec=spec)
+    return Stack(spec, found, ASSUMED, spec=spec, described=False)
+
+
+def package_of(stack: Stack) -> tuple[str, str | None]:
+    """The package that a stack's backend lies in and its version (None where it is not installed as a package)."""
+    backend = stack.backend
+    if isinstance(backend, str):
+        from torch._dynamo.backends.registry import lookup_backend
+
+        backend = lookup_backend(backend)
+    top = str(getattr(backend, "__module__", None) or "torch").partition(".")[0]
+    [package, *_] = metadata.packages_distributions().get(top, [top])
+    try:
+        return package, metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return package, None
 
 
 def load(spec: str) -> Any:
@@ -101,4 +120,20 @@ def from_toml(path: str) -> Stack:
         options=table.get("options", {}),
         tolerance=tolerance,
         spec=table["backend"],
+        described="capabilities" in table,
     )
+
+
+def description(stack: Stack, capabilities: Iterable[str]) -> str:
+    """A TOML description of the stack with these capabilities, which `from_toml` reads."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", ".", stack.name)
+    backend = stack.backend if isinstance(stack.backend, str) and not stack.spec else stack.spec
+    lines = [f"name = {json.dumps(name)}", f"backend = {json.dumps(backend)}"]
+    if stack.imports:
+        lines.append(f"imports = {json.dumps(list(stack.imports))}")
+    lines += ["capabilities = [", *(f"    {json.dumps(one)}," for one in capabilities), "]"]
+    for table in ("config", "options"):
+        values: Mapping[str, Any] = getattr(stack, table)
+        if values:
+            lines += ["", f"[{table}]", *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in values.items())]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,65 @@
+"""Commands on stacks: list them, show a description, find out what one can do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def stacks(
+    description: Annotated[str | None, typer.Argument(metavar="[FILE.toml]", help="Show this one alone.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
+) -> None:
+    """List the stacks that exist here and what each declares, or show one description."""
+    from conformance.stacks import all_stacks, resolve
+
+    rows: list[dict[str, Any]] = [
+        {
+            "name": one.name,
+            "backend": one.backend if isinstance(one.backend, str) or one.backend is None else one.spec,
+            "capabilities": sorted(one.capabilities) if one.described else None,
+            "config": dict(one.config),
+        }
+        for one in ([resolve(description)] if description else all_stacks())
+    ]
+    if as_json:
+        print(json.dumps(rows[0] if description else rows, indent=2))
+        return
+    for row in rows:
+        declared = row["capabilities"]
+        print(f"{row['name']:32} {'found out by probing' if declared is None else ', '.join(declared)}")
+    if description:
+        print(f"{'backend':32} {rows[0]['backend']}")
+        for name, value in rows[0]["config"].items():
+            print(f"{name:32} {value}")
+
+
+def probe(
+    stack: Annotated[str, typer.Option(help="Stack by name, module:callable, or TOML file.")],
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    output: Annotated[str, typer.Option("-o", metavar="STACK.toml", help="Write a description of the stack.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
+) -> None:
+    """Find out what a stack can do, by a short program for each capability, and describe it."""
+    from conformance.program.devices import resolve as resolve_devices
+    from conformance.run.capability_search import search
+    from conformance.stacks import resolve
+    from conformance.stacks.external import description, package_of
+
+    [one_device] = resolve_devices([device])
+    found = resolve(stack)
+    package, version = package_of(found)
+    answers = search(stack, one_device)
+    held = [one["capability"] for one in answers if one["holds"]]
+    if as_json:
+        record = {"stack": found.name, "package": package, "version": version, "device": one_device}
+        print(json.dumps({**record, "capabilities": answers}, indent=2))
+    else:
+        print(f"{found.name} ({package} {version or 'of no known version'}) on {one_device}")
+        for one in answers:
+            print(f"  {'yes' if one['holds'] else 'no ':4} {one['capability']:22} {one['seen']}".rstrip())
+    if output:
+        Path(output).write_text(description(found, held), encoding="utf-8")
