@@ -18,10 +18,10 @@ from conformance.contract.scopes import SCOPES
 from conformance.results.case_seconds import longest_first, read_seconds
 from conformance.run.bound_stack import BoundStack
 from conformance.stacks.cache_folder import cache_folder
-from conformance.suite.case_report import conclude
 from conformance.suite.controller import PROPERTY, Controller
 from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, needs_of, rows_of, scopes_of
 from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
+from conformance.suite.outcomes.case_report import conclude
 from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
 from conformance.suite.pytest_run import USAGE
 

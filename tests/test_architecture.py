@@ -25,6 +25,7 @@ PACKAGES = (
     "run",
     "operator_samples",
     "standalone",
+    "capability_search",
     "results",
     "report",
     "suite",

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from conformance.capability_search.probes import DECLARED_ONLY, PROBES, probe
+from conformance.capability_search.search import FOUND, described, search
 from conformance.cli import app
 from conformance.contract.capabilities import CAPABILITIES
-from conformance.run.capability_probes import DECLARED_ONLY, PROBES, probe
-from conformance.run.capability_search import FOUND, described, search
 from conformance.stacks import resolve
 
 BACKENDS = """
@@ -74,7 +74,9 @@ def test_what_is_not_there_is_told_in_words(own: str) -> None:
 def test_a_process_that_ends_is_one_capability_that_is_lacking(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search goes on behind the probe in which the stack ended the process."""
     wanted = ("compile", "overlap_guards", "graph_breaks")
-    monkeypatch.setattr("conformance.run.capability_search.CAPABILITIES", {name: CAPABILITIES[name] for name in wanted})
+    monkeypatch.setattr(
+        "conformance.capability_search.search.CAPABILITIES", {name: CAPABILITIES[name] for name in wanted}
+    )
     found: dict[str, Any] = {one["capability"]: one for one in search(f"{own}:ends_the_process_on_two_inputs")}
 
     assert [found[name]["holds"] for name in wanted] == [True, False, True]
@@ -83,7 +85,7 @@ def test_a_process_that_ends_is_one_capability_that_is_lacking(own: str, monkeyp
 
 def test_a_description_is_believed(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is run for a stack whose capabilities somebody states."""
-    monkeypatch.setattr("conformance.run.capability_search.search", lambda *_: pytest.fail("searched"))
+    monkeypatch.setattr("conformance.capability_search.search.search", lambda *_: pytest.fail("searched"))
 
     assert described(resolve("inductor"), "inductor") is resolve("inductor")
 
@@ -92,9 +94,9 @@ def test_workers_know_what_was_found(own: str, monkeypatch: pytest.MonkeyPatch) 
     """What one process found out about a stack, the others take from the environment."""
     spec = f"{own}:without_gradients"
     answers = [{"capability": "training", "holds": False, "seen": "outputs do not require grad"}]
-    monkeypatch.setattr("conformance.run.capability_search.search", lambda *_: answers)
+    monkeypatch.setattr("conformance.capability_search.search.search", lambda *_: answers)
     described(resolve(spec), spec)
-    monkeypatch.setattr("conformance.run.capability_search.search", lambda *_: pytest.fail("searched again"))
+    monkeypatch.setattr("conformance.capability_search.search.search", lambda *_: pytest.fail("searched again"))
 
     found = described(resolve(spec), spec)
     assert found.capabilities == {"compile"}
@@ -106,7 +108,7 @@ def test_a_description_that_is_written_is_one_that_is_read(
 ) -> None:
     """`probe -o` writes a TOML file, and `stacks` shows it."""
     answers = [{"capability": name, "holds": name in ("compile", "training"), "seen": ""} for name in CAPABILITIES]
-    monkeypatch.setattr("conformance.run.capability_search.search", lambda *_: answers)
+    monkeypatch.setattr("conformance.capability_search.search.search", lambda *_: answers)
     command = ["probe", "--stack", f"{own}:without_gradients", "-o", str(tmp_path / "mine.toml")]
     assert CliRunner().invoke(app, command).exit_code == 0
 

@@ -19,7 +19,7 @@ from conformance.results.result_file import Results
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
 from conformance.standalone.writing import script_name
-from conformance.suite.outcome import CRASH, Failure, blame, result, told, verdict
+from conformance.suite.outcomes.outcome import CRASH, Failure, blame, result, told, verdict
 from conformance.suite.plan import (
     DeviceRequired,
     KnownFailures,

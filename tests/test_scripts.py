@@ -29,7 +29,7 @@ from conformance.standalone import differing, looking, observing, running, stepp
 from conformance.standalone.pasting import runtime
 from conformance.standalone.script import Subject, script_of
 from conformance.standalone.writing import tried, write, write_script
-from conformance.suite.dry import DryStack, look_at
+from conformance.suite.case_scripts.dry import DryStack, look_at
 from conformance.suite.plan import Target
 
 ROOT = Path(__file__).parents[1]

@@ -57,7 +57,7 @@ def script(
 ) -> None:
     """Write a stand-alone script of a case and run it: it exits 1 where the stack differs from eager."""
     from conformance.stacks.cache_folder import cache_folder
-    from conformance.suite.scripts import script_of_case
+    from conformance.suite.case_scripts.scripts import script_of_case
 
     with tempfile.TemporaryDirectory() as folder, cache_folder():
         outcome = script_of_case(case, stack, device, Path(output).parent if output else Path(folder), timeout)

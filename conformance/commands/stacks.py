@@ -44,8 +44,8 @@ def probe(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Find out what a stack can do, by a short program for each capability, and describe it."""
+    from conformance.capability_search.search import search
     from conformance.program.devices import resolve as resolve_devices
-    from conformance.run.capability_search import search
     from conformance.stacks import resolve
     from conformance.stacks.external import description, package_of
 

@@ -27,7 +27,7 @@ from conformance.mutants.base import MutantStack
 __all__ = ["MutantStack", "all_mutants"]
 
 #: The places where a defect can sit, each a package of its own, in the order in which data passes them.
-PLACES = ("around_call", "in_dynamo", "in_aot_autograd", "in_inductor", "in_minifier")
+PLACES = ("around_call", "in_python", "in_dynamo", "in_aot_autograd", "in_inductor", "in_minifier")
 
 
 def all_mutants() -> Mapping[str, MutantStack]:

@@ -34,7 +34,7 @@ def differences(finding: Finding, most: int = 3) -> list[Discrepancy]:
 
 def commands(finding: Finding) -> list[str]:
     """The script that shows it and the command that runs the case alone."""
-    script = getattr(finding.shortest, "script", None)
+    script = finding.shortest.script
     return [*([f"script: {script}"] if script else []), f"alone: {finding.shortest.rerun}"]
 
 

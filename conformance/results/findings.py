@@ -50,7 +50,7 @@ class Finding:
             "bug": None,
             "rung": self.rung,
             "results": [list(one.key) for one in self.results],
-            "script": getattr(self.shortest, "script", None),
+            "script": self.shortest.script,
         }
 
 

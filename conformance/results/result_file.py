@@ -137,6 +137,10 @@ class Results:
     schema: int = SCHEMA
     #: The run has not come to its end: it goes on, or was killed.
     incomplete: bool = False
+    #: What each stack may claim, one record a stack (`conformance.results.claims`).
+    claim: list[dict[str, Any]] = field(default_factory=list)
+    #: What is not as expected, by root cause, as `conformance.results.findings` tells it.
+    findings: list[dict[str, Any]] = field(default_factory=list)
 
     def by_key(self) -> dict[Key, CaseResult]:
         """The results by case, stack and device."""
@@ -177,6 +181,8 @@ class Results:
             "started": self.started,
             "seconds": self.seconds,
             "incomplete": self.incomplete,
+            "claim": self.claim,
+            "findings": self.findings,
             "summary": self.summary(),
             "results": [result.to_json() for result in self.results],
         }
@@ -210,7 +216,7 @@ class Results:
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ResultsError(f'{path}: not a result file: it lacks "schema": {SCHEMA}')
         data.pop("summary", None)
-        data.setdefault("incomplete", False)
+        data = {"incomplete": False, "claim": [], "findings": [], **data}
         where, results = str(path), []
         try:
             _check_keys(data, cls)

@@ -17,8 +17,9 @@ from conformance.results.case_seconds import spent
 from conformance.results.result_file import CaseResult
 from conformance.run.in_child import Ended, call_in_child
 from conformance.stacks import given
+from conformance.suite.claim import claims
 from conformance.suite.options import RunOptions
-from conformance.suite.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
+from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
 from conformance.suite.plan import Plan, Target, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
@@ -140,6 +141,8 @@ class Controller:
         self._write_scripts_of_ended()
         if not self.interrupted:
             self.lines += self.folder.try_scripts(self.workers)
+        if self.plan.root is not None:
+            self.folder.claim(claims(self.plan.root, self.plan.stacks, self.folder.results))
         self.folder.write_reports(ended=ended)
         shared = self.plan.ledgers.shared
         for path, update in self.plan.edited_ledgers:
@@ -177,7 +180,9 @@ class Controller:
             asked = {"stack": given(target.stack), "device": target.device, "ended": ended, "run_it": False}
             folder = str((self.folder.folder / "failures").resolve())
             try:
-                found = call_in_child("conformance.suite.scripts:write_ended", {**asked, "folder": folder}, SECONDS)
+                found = call_in_child(
+                    "conformance.suite.case_scripts.scripts:write_ended", {**asked, "folder": folder}, SECONDS
+                )
             except ValueError as trouble:
                 found = Ended(str(trouble))
             if isinstance(found, Ended):

@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 
+from conformance.capability_search.search import described
 from conformance.contract.catalog import MANIFEST, cases_by_clause, is_root, without_root
 from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.contract.scopes import in_scope
 from conformance.program import devices
 from conformance.results.result_file import CaseResult, Key, Results, ResultsError
 from conformance.stacks import Stack, resolve
-from conformance.suite.known_failures import KnownFailures
+from conformance.suite.outcomes.known_failures import KnownFailures
 from conformance.suite.target import Target as Target
 
 DEFAULT_STACKS = ("aot_eager", "inductor")
@@ -126,7 +127,10 @@ class Plan:
             if area not in AREAS:
                 raise PlanError(f"unknown area {area!r}; {nearest(area, AREAS)}")
         self.option = option
-        found = [resolve(name) for name in option.stack or DEFAULT_STACKS]
+        stacks = {name: resolve(name) for name in option.stack or DEFAULT_STACKS}
+        found = [
+            stack if getattr(option, "collectonly", False) else described(stack, name) for name, stack in stacks.items()
+        ]
         self.stacks: dict[str, Stack] = {stack.name: stack for stack in found}
         named = devices.resolve([*option.device, *option.require_device]) if option.device else devices.resolve(())
         self.devices = {name: devices.device(name) for name in named}

@@ -11,12 +11,13 @@ from typing import Any
 
 from conformance.contract.registry import AREAS
 from conformance.results.bugs import Bug
+from conformance.results.findings import findings
 from conformance.results.ledger_text import Failure, LedgerText
 from conformance.results.result_file import CaseResult, Key, Results
 from conformance.run.environment import environment, suite
 from conformance.stacks import given
 from conformance.standalone.writing import try_each_kind
-from conformance.suite.outcome import result
+from conformance.suite.outcomes.outcome import result
 from conformance.suite.plan import Target
 
 WRITE_EVERY = 2.0
@@ -97,6 +98,10 @@ class ResultFolder:
         self.write()
         self._written = 0.0
 
+    def claim(self, claims: list[dict[str, Any]]) -> None:
+        """Keep what the stacks may claim by these results."""
+        self._unwritten.claim = claims
+
     def write(self) -> None:
         """Write results.json, whole or not at all."""
         if self.folder is not None:
@@ -108,6 +113,7 @@ class ResultFolder:
         from conformance.report import html_report, markdown_summary
 
         self._unwritten.incomplete = not ended
+        self._unwritten.findings = [one.to_json() for one in findings(self.results.results)]
         self.write()
         if self.folder is not None:
             (self.folder / "report.html").write_text(html_report([self.results]), encoding="utf-8")

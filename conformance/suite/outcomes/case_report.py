@@ -16,7 +16,7 @@ from conformance.run.attribution import inherited, rungs_below
 from conformance.stacks import given
 from conformance.standalone.writing import ScriptOutcome, write_script
 from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, clause_of
-from conformance.suite.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, result, told, verdict
+from conformance.suite.outcomes.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, result, told, verdict
 
 #: Why a case is not applicable that asks a stack for nothing but texts which others answer for.
 UNSAID = "asks for texts of torch's own stacks only"

@@ -19,6 +19,8 @@ from conformance.stacks import Stack
 SECONDS = 120.0
 #: What was found out about stacks without a description, as JSON by stack, for the workers of a run.
 FOUND = "CONFORMANCE_CAPABILITIES"
+#: Stands there for every stack that is not named: whoever runs many stacks need not have each of them probed.
+EVERY = "*"
 
 
 def described(stack: Stack, spec: str, device: str = "cpu") -> Stack:
@@ -29,11 +31,12 @@ def described(stack: Stack, spec: str, device: str = "cpu") -> Stack:
     if stack.described:
         return stack
     known = json.loads(os.environ.get(FOUND, "{}"))
-    if spec not in known:
+    if spec not in known and EVERY not in known:
         known[spec] = search(spec, device)
         os.environ[FOUND] = json.dumps(known)
-    held = frozenset(one["capability"] for one in known[spec] if one["holds"]) | {"compile"}
-    denied = {one["capability"]: one["seen"] for one in known[spec] if not one["holds"]}
+    answers = known[spec if spec in known else EVERY]
+    held = frozenset(one["capability"] for one in answers if one["holds"]) | {"compile"}
+    denied = {one["capability"]: one["seen"] for one in answers if not one["holds"]}
     return dataclasses.replace(stack, capabilities=held, denied=denied)
 
 
@@ -94,7 +97,7 @@ def _environment() -> dict[str, str]:
 
 def main(stack_name: str, device: str, answers: str, names: Iterable[str]) -> None:
     """A child: probe one capability after another and write each answer down at once."""
-    from conformance.run.capability_probes import probe
+    from conformance.capability_search.probes import probe
     from conformance.stacks import resolve
 
     stack = resolve(stack_name)

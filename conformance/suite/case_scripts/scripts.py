@@ -15,7 +15,7 @@ from conformance.run.in_child import Ended, call_in_child
 from conformance.stacks import resolve
 from conformance.standalone.script import Subject
 from conformance.standalone.writing import ScriptOutcome, tried, write, write_script
-from conformance.suite.dry import DryStack, look_at
+from conformance.suite.case_scripts.dry import DryStack, look_at
 from conformance.suite.items import CASE
 from conformance.suite.options import UsageError
 from conformance.suite.plan import Target, case_id

@@ -1,0 +1,1 @@
+"""From how a case ended to its outcome: ledgers, blame, the result."""
