@@ -1,4 +1,4 @@
-"""What all tests of the library share: backends that a test writes are taken to do what most do, without being probed."""
+"""What all tests of the library share: backends that a test writes are not probed, but taken to do what most do."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ BACKENDS = """
         return run
 
 
-    def ends_the_process_on_two_inputs(graph, inputs):
+    def ends_the_process_in_training(graph, inputs):
         def run(*arguments):
-            if len(arguments) == 2:
+            if any(one.requires_grad for one in arguments):
                 os._exit(3)
             return graph(*arguments)
 
@@ -56,7 +56,7 @@ def test_every_capability_is_probed_or_declared() -> None:
     assert not set(PROBES) & set(DECLARED_ONLY)
 
 
-@pytest.mark.parametrize("capability", ["compile", "training", "input_mutation", "recompiles", "overlap_guards"])
+@pytest.mark.parametrize("capability", ["compile", "training", "input_mutation", "recompiles", "dynamic_shapes"])
 def test_what_aot_eager_declares_is_found(capability: str) -> None:
     """A shipped stack has what it declares."""
     assert probe(resolve("aot_eager"), "cpu", capability).holds
@@ -73,14 +73,14 @@ def test_what_is_not_there_is_told_in_words(own: str) -> None:
 
 def test_a_process_that_ends_is_one_capability_that_is_lacking(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search goes on behind the probe in which the stack ended the process."""
-    wanted = ("compile", "overlap_guards", "graph_breaks")
+    wanted = ("compile", "double_backward", "graph_breaks")
     monkeypatch.setattr(
         "conformance.capability_search.search.CAPABILITIES", {name: CAPABILITIES[name] for name in wanted}
     )
-    found: dict[str, Any] = {one["capability"]: one for one in search(f"{own}:ends_the_process_on_two_inputs")}
+    found: dict[str, Any] = {one["capability"]: one for one in search(f"{own}:ends_the_process_in_training")}
 
     assert [found[name]["holds"] for name in wanted] == [True, False, True]
-    assert found["overlap_guards"]["seen"] == "the process ended with status 3"
+    assert found["double_backward"]["seen"] == "the process ended with status 3"
 
 
 def test_a_description_is_believed(own: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,11 +38,6 @@ def double_in_place(x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
-def double_and_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    x.mul_(2)
-    return x + y
-
-
 def branch_on_a_value(x: torch.Tensor) -> torch.Tensor:
     y = x + 1
     return y * 2 if float(y.sum()) > 0 else y * 3
@@ -71,11 +66,6 @@ def two_sizes(device: str) -> list[tuple[Any, ...]]:
 
 def two_dtypes(device: str) -> list[tuple[Any, ...]]:
     return [(torch.arange(6, device=device, dtype=dtype) + 1,) for dtype in (torch.float32, torch.float64)]
-
-
-def overlapping_then_disjoint(device: str) -> list[tuple[Any, ...]]:
-    first, second = (torch.arange(12.0, device=device) for _ in range(2))
-    return [(first[:4], first[2:6]), (second[:4], second[6:10])]
 
 
 def matrix(device: str) -> list[tuple[Any, ...]]:
@@ -169,7 +159,6 @@ PROBES: Mapping[str, Callable[[BoundStack], str]] = MappingProxyType(
         "module_state": _as_eager(CountsCalls, weight_doubled, inference=True),
         "dynamic_shapes": _dynamic_shapes,
         "recompiles": _recompiles,
-        "overlap_guards": _as_eager(double_and_add, overlapping_then_disjoint, dynamic=True),
         "graph_breaks": _graph_breaks,
         "lowered_graph": _lowered_graph,
         "minifier": _minifier,

@@ -11,7 +11,7 @@ PROFILES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "inference": frozenset({"compile", "recompiles", "graph_breaks", "module_state"}),
         "training": frozenset({"training", "double_backward"}),
-        "mutation": frozenset({"input_mutation", "overlap_guards"}),
+        "mutation": frozenset({"input_mutation"}),
         "dynamic_shapes": frozenset({"dynamic_shapes"}),
         "freezing": frozenset({"freezing", "layout_optimization"}),
         "debugging": frozenset({"minifier", "minifier_after_aot", "minifier_aot_inductor", "profiler"}),
