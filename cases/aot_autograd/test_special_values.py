@@ -40,6 +40,10 @@ def add_zero(x):
     return x + 0
 
 
+def add_zeros(x):
+    return x.ceil() + torch.zeros_like(x)
+
+
 def square(x):
     return x * x
 
@@ -96,6 +100,7 @@ PROGRAMS = [
     pytest.param(reduce, expected("""aten.amax; aten.min; aten.argmax; aten.sort"""), id="reduce"),
     pytest.param(cast, expected("""aten._to_copy; aten._to_copy; aten.nan_to_num"""), id="cast"),
     pytest.param(add_zero, expected("""aten.add"""), id="add_zero"),
+    pytest.param(add_zeros, expected("""aten.ceil; aten.zeros_like; aten.add"""), id="add_zeros"),
 ]
 
 DIFFERENTIABLE = [

@@ -16,6 +16,18 @@ def nan_taken_for_zero(compiled: Compiled) -> Compiled:
     return on_outputs(compiled, lambda one: one.nan_to_num(0.0, torch.inf, -torch.inf) if one.isnan().any() else one)
 
 
+@around("aot_autograd.values.special")
+def largest_integers_missed(compiled: Compiled) -> Compiled:
+    """The largest number of an integer dtype is one less in an output."""
+
+    def missed(output: torch.Tensor) -> torch.Tensor:
+        if output.is_floating_point() or output.is_complex() or output.dtype is torch.bool:
+            return output
+        return output.clamp(max=torch.iinfo(output.dtype).max - 1)
+
+    return on_outputs(compiled, missed)
+
+
 @around("aot_autograd.values.subnormal")
 def subnormals_flushed(compiled: Compiled) -> Compiled:
     """Subnormal numbers in an output are zero."""
