@@ -140,7 +140,7 @@ def index(x, held):
 
 def set_namespace(x, held):
     held.a += 1
-    held.made = x * 2
+    held.made = 5
     return x * held.a
 
 

@@ -143,8 +143,8 @@ def names_of_types(arguments, outputs):
 
 
 FUNCTION = [
-    pytest.param(product, lifted, expected(""""""), id="rule"),
-    pytest.param(product_both_ways, lifted, expected(""""""), id="rule_both_ways"),
+    pytest.param(product, lifted, expected("""mul; add"""), id="rule"),
+    pytest.param(product_both_ways, lifted, expected("""mul; add; mul; add"""), id="rule_both_ways"),
     pytest.param(sum_of_all, lifted, expected("""sum; add"""), id="other_operator"),
     pytest.param(method, plain, expected("""mul; add"""), id="method"),
     pytest.param(is_instance, plain, expected("""mul"""), id="isinstance"),

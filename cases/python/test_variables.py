@@ -146,7 +146,7 @@ def one_call(device):
 
 REBOUND = [
     pytest.param(rebind_globals, expected("""mul; add"""), id="globals"),
-    pytest.param(through_globals, expected(""""""), id="globals_as_dict"),
+    pytest.param(through_globals, expected("""mul"""), id="globals_as_dict"),
     pytest.param(delete_and_make, expected("""mul"""), id="deleted_global"),
     pytest.param(Program(make=make_nonlocal), expected("""mul; mul"""), id="nonlocal"),
     pytest.param(Program(make=make_shared_cell), expected("""mul"""), id="shared_cell"),
