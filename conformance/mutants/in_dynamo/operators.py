@@ -98,14 +98,14 @@ def results_not_written_out(module: fx.GraphModule) -> None:
     _replace(module, ("exp", "amax", "cumsum"), _into_memory_of_its_own)
 
 
-def _contiguous(original: Any, x: torch.Tensor, *args: Any, **options: Any) -> Any:
-    return original(x.contiguous(), *args, **options)
+def _contiguous(original: Any, *args: Any, **options: Any) -> Any:
+    return original(*args, **options).contiguous()
 
 
 @editing("operators.inputs.layouts")
-def exponentials_of_contiguous_copies(module: fx.GraphModule) -> None:
-    """The result of an exponential is contiguous, whatever its operand is."""
-    _replace(module, ("exp",), _contiguous)
+def sums_of_contiguous_copies(module: fx.GraphModule) -> None:
+    """The result of a sum is contiguous, whatever its operands are."""
+    _replace(module, ("add",), _contiguous)
 
 
 def _with_a_dimension(original: Any, x: torch.Tensor, *args: Any, **options: Any) -> Any:
