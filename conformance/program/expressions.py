@@ -58,7 +58,7 @@ class Expressions:
         self._names: dict[int, tuple[Any, str]] = {}
 
     def text(self) -> str:
-        """Everything that the expressions need, imports apart; what was made for them first, since names may hold it."""
+        """Everything that the expressions need, imports apart; first what was made for them, as names may hold it."""
         return "\n\n\n".join(filter(None, [*self._made.values(), self.sources.text()]))
 
     def of(self, value: Any) -> str:
