@@ -20,7 +20,7 @@ from conformance.standalone.looking import (
     read,
     value_of,
 )
-from conformance.standalone.stepping import Case, Side, as_tuple, members_of, one_call, run_backward, seed
+from conformance.standalone.stepping import Absent, Case, Side, as_tuple, members_of, one_call, run_backward, seed
 
 
 def leaves_behind(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -188,6 +188,17 @@ def identical(first: Any, second: Any) -> bool:
     return torch.equal(first, second) or bool(((first == second) | (first.isnan() & second.isnan())).all())
 
 
+def made_by(case: Case, program: Any, arguments: Any, keywords: Any) -> Callable[..., Any]:
+    """What the stack makes of the program."""
+    try:
+        found: Callable[..., Any] = case.compile(program, arguments, keywords)
+    except Exception as error:
+        if isinstance(error, ImportError) or type(error).__name__ == "InvalidBackend":
+            raise Absent(str(error)) from error
+        raise
+    return found
+
+
 def observe(case: Case, compiled: bool) -> Side:
     """Build program and inputs, run the sequence, and note what is seen after every step."""
     side = Side()
@@ -204,7 +215,7 @@ def observe(case: Case, compiled: bool) -> Side:
 
         def call_number(index: int) -> None:
             if not run:
-                run.append(case.compile(program, *one_call(calls[0])[:2]) if compiled else program)
+                run.append(made_by(case, program, *one_call(calls[0])[:2]) if compiled else program)
             arguments, keywords, before = one_call(calls[index])
             if before is not None:
                 before(program)
@@ -229,6 +240,8 @@ def observe(case: Case, compiled: bool) -> Side:
             try:
                 looker.mark_generators()
                 step()
+            except Absent:
+                raise
             except Exception as error:
                 side.raised, side.left = error, global_state()
                 for member in members_of(error):

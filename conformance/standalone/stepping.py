@@ -53,6 +53,10 @@ class Side:
     left: Facts = dataclasses.field(default_factory=dict)
 
 
+class Absent(Exception):
+    """The stack is not here: a fault of the script, and nothing that the stack does."""
+
+
 def seed(number: int) -> None:
     random.seed(number)
     torch.manual_seed(number)
