@@ -20,7 +20,17 @@ from conformance.standalone.looking import (
     read,
     value_of,
 )
-from conformance.standalone.stepping import Absent, Case, Side, as_tuple, members_of, one_call, run_backward, seed
+from conformance.standalone.stepping import (
+    Absent,
+    Case,
+    Side,
+    as_tuple,
+    made_by,
+    members_of,
+    one_call,
+    run_backward,
+    seed,
+)
 
 
 def leaves_behind(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -186,17 +196,6 @@ def identical(first: Any, second: Any) -> bool:
     if not isinstance(second, torch.Tensor) or first.shape != second.shape or first.dtype != second.dtype:
         return False
     return torch.equal(first, second) or bool(((first == second) | (first.isnan() & second.isnan())).all())
-
-
-def made_by(case: Case, program: Any, arguments: Any, keywords: Any) -> Callable[..., Any]:
-    """What the stack makes of the program."""
-    try:
-        found: Callable[..., Any] = case.compile(program, arguments, keywords)
-    except Exception as error:
-        if isinstance(error, ImportError) or type(error).__name__ == "InvalidBackend":
-            raise Absent(str(error)) from error
-        raise
-    return found
 
 
 def observe(case: Case, compiled: bool) -> Side:
