@@ -41,7 +41,7 @@ STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
 
 def options(**stated: Any) -> argparse.Namespace:
     """The options of a run, as pytest parses them."""
-    lists: dict[str, list[str]] = {name: [] for name in ("device", "area", "known_failures", "require_device")}
+    lists: dict[str, list[str]] = {name: [] for name in ("device", "area", "case", "known_failures", "require_device")}
     texts = dict.fromkeys(
         ("write_known_failures", "update_known_failures", "shard", "results", "resume", "keyword"), ""
     )

@@ -49,15 +49,17 @@ class Expressions:
     """Writes values as expressions, and keeps the source that these need."""
 
     def __init__(self, modules: Iterable[str] = ()) -> None:
-        self.sources = Sources(self.of)
+        self.sources = Sources(self.assigned)
+        #: What top-level names of the script hold that its own values were written for.
+        self._assigned: dict[int, Any] = {}
         self._modules = set(modules)
         #: Functions made for this script, by name.
         self._made: dict[str, str] = {}
         self._names: dict[int, tuple[Any, str]] = {}
 
     def text(self) -> str:
-        """Everything that the expressions need, imports apart."""
-        return "\n\n\n".join(filter(None, [self.sources.text(), *self._made.values()]))
+        """Everything that the expressions need, imports apart; first what was made for them, as names may hold it."""
+        return "\n\n\n".join(filter(None, [*self._made.values(), self.sources.text()]))
 
     def of(self, value: Any) -> str:
         """The expression for a value; a `ScriptError` where there is none."""
@@ -75,12 +77,15 @@ class Expressions:
         if isinstance(value, types.ModuleType):
             self.sources.imports[f"import {value.__name__}"] = None
             return value.__name__
-        return self._container(value) or self._callable(value) or self._global(value)
+        named = self._global_name(value) if id(value) not in self._assigned else None
+        return named or self._container(value) or self._callable(value) or self._global(value)
+
+    def assigned(self, value: Any) -> str:
+        """The expression for what a top-level name holds: not that name."""
+        self._assigned[id(value)] = value
+        return self.of(value)
 
     def _container(self, value: Any) -> str | None:
-        named = self._global_name(value)
-        if named is not None:
-            return named
         if type(value) in (list, tuple, torch.Size):
             inside = ", ".join(map(self.of, value))
             if isinstance(value, list):

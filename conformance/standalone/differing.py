@@ -11,8 +11,8 @@ from conformance.standalone.looking import Facts
 from conformance.standalone.observing import identical
 from conformance.standalone.stepping import Side, members_of
 
-#: How far floats may differ from eager's: units in the last place of the tensor's largest magnitude.
-ULPS = 256
+#: How far floats may differ from eager's: units in the last place of the tensor's largest magnitude, by their bytes.
+ULPS = {2: 8, 4: 256, 8: 256}
 #: Written past the version counter, as `.data` is.
 UNTRACKED = "written without moving"
 #: Facts that follow from another one at the same place.
@@ -68,7 +68,7 @@ def difference(where: str, eager: Any, stack: Any) -> tuple[Any, Any] | None:
         wrong = torch.where(finite, False, ~((eager == stack) | (eager.isnan() & stack.isnan())))
         most = torch.where(finite, eager.double().abs(), 0.0).max()
         off = (torch.where(finite, eager.double(), 0.0) - torch.where(finite, stack.double(), 0.0)).abs()
-        wrong |= finite & ~(off <= ULPS * torch.finfo(eager.dtype).eps * most)
+        wrong |= finite & ~(off <= ULPS.get(eager.element_size(), 1) * torch.finfo(eager.dtype).eps * most)
     else:
         wrong = eager != stack
     if not bool(wrong.any()):

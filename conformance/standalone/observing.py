@@ -20,7 +20,17 @@ from conformance.standalone.looking import (
     read,
     value_of,
 )
-from conformance.standalone.stepping import Case, Side, as_tuple, members_of, one_call, run_backward, seed
+from conformance.standalone.stepping import (
+    Absent,
+    Case,
+    Side,
+    as_tuple,
+    made_by,
+    members_of,
+    one_call,
+    run_backward,
+    seed,
+)
 
 
 def leaves_behind(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -204,7 +214,7 @@ def observe(case: Case, compiled: bool) -> Side:
 
         def call_number(index: int) -> None:
             if not run:
-                run.append(case.compile(program, *one_call(calls[0])[:2]) if compiled else program)
+                run.append(made_by(case, program, *one_call(calls[0])[:2]) if compiled else program)
             arguments, keywords, before = one_call(calls[index])
             if before is not None:
                 before(program)
@@ -229,6 +239,8 @@ def observe(case: Case, compiled: bool) -> Side:
             try:
                 looker.mark_generators()
                 step()
+            except Absent:
+                raise
             except Exception as error:
                 side.raised, side.left = error, global_state()
                 for member in members_of(error):

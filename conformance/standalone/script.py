@@ -60,9 +60,8 @@ def script_of(subject: Subject, *, title: str, folder: Path | None = None) -> st
     parts = [
         "\n".join(f"# {line}".rstrip() for line in _header(subject, title)),
         f"{future}import os\nimport sys",
-        _PREPARED.strip(),
+        f"{_PREPARED.strip()}\nsys.path[:0] = [os.getcwd(){_folder(folder)}]",
         "\n".join(sorted(imports - {"import os", "import sys"}, key=order)),
-        f"sys.path[:0] = [os.getcwd(){_folder(folder)}]",
         program,
         compile_program,
         f"CASE = {{\n{case}    'compile': compile_program,\n}}",

@@ -53,6 +53,21 @@ class Side:
     left: Facts = dataclasses.field(default_factory=dict)
 
 
+class Absent(Exception):
+    """The stack is not here: a fault of the script, and nothing that the stack does."""
+
+
+def made_by(case: Case, program: Any, arguments: Any, keywords: Any) -> Callable[..., Any]:
+    """What the stack makes of the program."""
+    try:
+        found: Callable[..., Any] = case.compile(program, arguments, keywords)
+    except Exception as error:
+        if isinstance(error, ImportError) or type(error).__name__ == "InvalidBackend":
+            raise Absent(str(error)) from error
+        raise
+    return found
+
+
 def seed(number: int) -> None:
     random.seed(number)
     torch.manual_seed(number)
