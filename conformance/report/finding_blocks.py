@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from conformance.contract.failure import Discrepancy
 from conformance.results.findings import Finding
@@ -47,6 +49,11 @@ def block(finding: Finding) -> str:
     lines += [f"    {' '.join(str(one).split())}" for one in differences(finding)]
     lines += [f"  {line}" for line in commands(finding)]
     return "\n".join(lines)
+
+
+def denied(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the stacks of a run were found not to be capable of, a line each."""
+    return [f"{one['stack']} lacks {name}: {seen}" for one in claims for name, seen in one["denied"].items()]
 
 
 def failure_line(result: CaseResult, finding_id: str) -> str:

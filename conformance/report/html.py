@@ -10,12 +10,16 @@ import jinja2
 
 from conformance.contract.ladder import rungs
 from conformance.contract.registry import clauses
+from conformance.report.finding_blocks import commands, denied, differences, program, title
 from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers, percent, rows, short
+from conformance.results.findings import findings
 from conformance.results.result_file import OUTCOMES, Results
 
 # Outcomes behind which there is a program that can be debugged alone.
 ALONE = ("fail", "known_failure", "inherited", "unexpected_pass")
 NOT_AS_EXPECTED = "not as expected"
+#: Outcomes of which nobody asks more than that they were; their graphs would be most of the page.
+QUIET = ("pass", "not_applicable", "unavailable")
 
 
 def html_report(columns: Sequence[Results]) -> str:
@@ -35,6 +39,17 @@ def html_report(columns: Sequence[Results]) -> str:
         lines=lines(columns),
         all_areas=ALL_AREAS,
         alone=ALONE,
+        findings=[
+            (name, one)
+            for name, column in zip(labels(columns), columns, strict=True)
+            for one in findings(column.results)
+        ],
+        denied=[line for column in columns for line in denied(column.claim)],
+        title=title,
+        program=program,
+        differences=differences,
+        commands=commands,
+        quiet=QUIET,
         filters={
             "outcome": [NOT_AS_EXPECTED, *(name for name in OUTCOMES if name in present)],
             "area": list(dict.fromkeys(result.area for result in results)),

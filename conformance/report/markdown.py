@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from conformance.contract.registry import LEVELS
+from conformance.report.finding_blocks import commands, denied, differences, title
 from conformance.report.tables import ALL_AREAS, GROUPS, Line, labels, lines, numbers, percent, rows, short
+from conformance.results.findings import findings
 from conformance.results.result_file import Results
 
 
@@ -12,6 +15,10 @@ def markdown_summary(columns: Sequence[Results]) -> str:
     """The text of summary.md."""
     names = labels(columns)
     parts = ["# Conformance", *(_facts(name, column) for name, column in zip(names, columns, strict=True))]
+    for name, column in zip(names, columns, strict=True):
+        if found := _findings(column):
+            parts += [f"## Findings{f' of {name}' if len(columns) > 1 else ''}", found]
+    parts += [_claims(column) for column in columns if column.claim]
     parts.append(_one_file(columns[0]) if len(columns) == 1 else _several_files(columns, names))
     every = lines(columns)
     if changed := [line for line in every if line.changes]:
@@ -32,6 +39,37 @@ def _facts(name: str, column: Results) -> str:
         f"{name}: {len(column.results)} results, {verdict}, in {column.seconds:.0f} s "
         f"({column.started[:10] or 'undated'}, Python {column.environment.get('python', '?')}, {gpus})."
     ) + (f"\n\nThe run does otherwise than a user: {left_out}" if left_out else "")
+
+
+def _findings(column: Results) -> str:
+    """Capabilities that a stack lacks, then each root cause as an item of a list with its program folded away."""
+    items = [f"- {_escaped(line)}" for line in denied(column.claim)]
+    for one in findings(column.results):
+        items.append(f"- **{title(one)}** (`{one.id}`): {_escaped(one.sentence)} Shortest: `{one.shortest.case}`.")
+        items += [f"  - {_code(str(found))}" for found in differences(one)]
+        items += [f"  - {_code(line)}" for line in commands(one)]
+    return "\n".join(items)
+
+
+def _claims(column: Results) -> str:
+    """Which profiles each stack conforms to, with its clauses kept, broken and not run."""
+    body = [
+        [
+            f"{claim['stack']} ({claim['package']} {claim['version'] or '?'})",
+            name,
+            profile["status"],
+            *(str(profile[level][what]) for level in ("must", "should") for what in ("kept", "broken", "not_run")),
+        ]
+        for claim in column.claim
+        for name, profile in claim["profiles"].items()
+    ]
+    heads = [
+        "stack",
+        "profile",
+        "status",
+        *(f"{level} {what}" for level in LEVELS for what in ("kept", "broken", "not run")),
+    ]
+    return _table(heads, body, left=3)
 
 
 def _one_file(results: Results) -> str:

@@ -1,4 +1,4 @@
-"""The terminal view: a table of areas, then every result that is not as expected; and two files compared."""
+"""The terminal view: findings, a line for each result that is not as expected, the table; and two files compared."""
 
 from __future__ import annotations
 
@@ -7,32 +7,44 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from conformance.report.tables import ALL_AREAS, GROUPS, labels, lines, numbers, percent, rows, why
+from conformance.report.finding_blocks import block, denied, failure_line
+from conformance.report.tables import ALL_AREAS, GROUPS, labels, numbers, percent, rows, why
+from conformance.results.findings import findings
 from conformance.results.result_file import Count, Results
 from conformance.results.result_sets import Difference
 
 # A narrower terminal breaks the lines of the table; cells that are cut off would hide what they say.
 WIDTH = 120
+#: Findings that are shown whole.
+MOST = 25
 
 
 def terminal_table(columns: Sequence[Results], console: Console | None = None) -> None:
-    """Print areas by stack and device, and one line for each result that is not as expected."""
+    """Print the findings, a line for each result that is not as expected, and areas by stack and device."""
     console = console or Console(soft_wrap=True)
     console.width = max(console.width, WIDTH)
     names = labels(columns)
+    for name, column in zip(names, columns, strict=True):
+        for text in _findings(column, f"{name}: " if len(columns) > 1 else ""):
+            console.print(text, markup=False, highlight=False)
     console.print(_one_file(columns[0]) if len(columns) == 1 else _several_files(columns, names))
     console.print()
-    for line in lines(columns):
-        for name, result in zip(names, line.results, strict=True):
-            if result is not None and not result.as_expected:
-                where = f"{result.stack}, {result.device}" + (f", {name}" if len(columns) > 1 else "")
-                text = f"{result.outcome}: {result.case} on {where}"
-                text = f"{text}: {why(result)}" if why(result) else text
-                console.print(f"{text}; alone: {result.rerun}", markup=False, highlight=False)
     for name, column in zip(names, columns, strict=True):
         unexpected = sum(not result.as_expected for result in column.results)
         prefix = f"{name}: " if len(columns) > 1 else ""
         console.print(f"{prefix}{len(column.results)} results, {unexpected} not as expected", highlight=False)
+
+
+def _findings(results: Results, prefix: str) -> list[str]:
+    """The capabilities that a stack lacks, a block for each of the largest findings, and a line for each result."""
+    found = findings(results.results)
+    said = [f"{prefix}{line}" for line in denied(results.claim)]
+    said += [f"{prefix}{block(one)}\n" for one in found[:MOST]]
+    if more := found[MOST:]:
+        said.append(
+            f"{prefix}{len(more)} findings more, of {sum(len(one.results) for one in more)} results: see report.html\n"
+        )
+    return said + [failure_line(result, one.id) for one in found for result in one.results] + [""] * bool(found)
 
 
 def _table() -> Table:

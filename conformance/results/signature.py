@@ -86,7 +86,8 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     if phase == "expectation":
         where = discrepancies[0].where
         return f"text: {where}", f"The text of {where} is another one."
-    _, told, gravest = min((*rank(one.name), one) for one in discrepancies)
+    gravest = min(discrepancies, key=lambda one: rank(one.name))
+    told = rank(gravest.name)[1]
     return f"{told}{_when(discrepancies)}", f"Other {told} than eager's{_when(discrepancies)}: {gravest}."
 
 

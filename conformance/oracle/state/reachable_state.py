@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import enum
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -111,7 +112,7 @@ class Watched:
             self._follow_all((value.fget, value.fset, value.fdel), label, depth)
         elif isinstance(value, (staticmethod, classmethod, functools.cached_property)):
             self._follow(getattr(value, "__func__", None) or getattr(value, "func", None), label, depth + 1)
-        elif callable(getattr(value, "cache_clear", None)) and self._is_followed(value):
+        elif callable(inspect.getattr_static(value, "cache_clear", None)) and self._is_followed(value):
             self._caches.append(value)
             self._follow(value.__wrapped__, label, depth + 1)
         elif isinstance(value, torch.nn.Module):
