@@ -26,7 +26,7 @@ def test_every_clause_is_complete():
         assert entry.area in registry.AREAS
         assert entry.sentence[0].isupper()
         assert "\n" not in entry.sentence
-        assert all(re.fullmatch(r"[ADFLM]\d+", row) for row in entry.rows)
+        assert all(re.fullmatch(r"[ADFGLMOP]\d+", row) for row in entry.rows)
 
 
 def test_sentences_are_distinct():

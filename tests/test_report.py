@@ -158,11 +158,11 @@ def test_columns_are_called_by_what_tells_them_apart(columns, expected):
 def test_the_terminal_shows_figures_and_what_is_not_as_expected():
     text = printed(run(result(), FAILED, KNOWN))
     assert re.search(r"^layout +inductor +cpu +1 +1 +1 +\. +\. +\. +33% +100%", text, re.M)
-    assert (
-        "fail: layout/test_a.py::test_f[<a>] on inductor, cpu: in call; "
-        "outputs[0].stride: eager (12, 1), stack (1, 3) (and 1 more); "
-        "alone: conformance run --case 'layout/test_a.py::test_f[<a>]' --stack inductor --device cpu\n"
-    ) in text
+    assert "1 result of inductor, the fault of the stack, first on aot_eager\n" in text
+    assert "\n    outputs[0].stride: eager (12, 1), stack (1, 3)\n" in text
+    assert "\n  alone: conformance run --case 'layout/test_a.py::test_f[<a>]' --stack inductor --device cpu\n" in text
+    assert re.search(r"^[0-9a-f]{8}  fail +inductor, cpu  layout/test_a.py::test_f\[<a>\]$", text, re.M)
+    assert text.index("outputs[0].stride") < text.index("taken")  # the table comes last
     assert "test_k" not in text
     assert text.endswith("3 results, 1 not as expected\n")
 
@@ -170,7 +170,7 @@ def test_the_terminal_shows_figures_and_what_is_not_as_expected():
 def test_the_terminal_shows_files_as_columns():
     text = printed(run(result()), run(result(outcome="fail"), torch="2.15.0"))
     assert re.search(r"^layout +inductor +cpu +1 +0 +0 +100% +0 +0 +1 +0%$", text, re.M)
-    assert "fail: layout/test_a.py::test_b on inductor, cpu, torch 2.15.0; alone: conformance run " in text
+    assert re.search(r"^torch 2.15.0: \[[0-9a-f]{8}\] 1 result of inductor, the fault of the stack$", text, re.M)
 
 
 def test_a_comparison_lists_changes_graphs_and_counts():
@@ -257,7 +257,7 @@ def test_html_links_a_known_failure_to_its_report():
 
 def test_html_folds_carry_what_the_filters_ask_for():
     page = Page(html_report([run(result(), FAILED)]))
-    failed, passed = page.all("details")
+    failed, passed = (fold for fold in page.all("details") if "data-outcome" in fold)
     assert failed == {
         "data-outcome": "fail",
         "data-area": "layout",
@@ -279,7 +279,7 @@ def test_html_figures_link_to_the_list_with_filters_set():
 def test_html_has_one_fold_a_case_with_its_result_in_each_file():
     text = html_report([run(replace(FAILED, outcome="pass")), run(FAILED, torch="2.15.0")])
     page = Page(text)
-    (fold,) = page.all("details")
+    (fold,) = (one for one in page.all("details") if "data-outcome" in one)
     assert fold["data-outcome"] == "pass fail"
     assert "data-changed" in fold
     assert "Graph, forward: as above" in text

@@ -78,8 +78,8 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     if raised:
         return _raised(raised[0])
     if not discrepancies:
-        told = pattern(message) or phase
-        return f"{phase}: {told}", told
+        told = pattern(message) or phase or "fails, and says no more"
+        return f"{phase}: {told}", f"{told[:1].upper()}{told[1:]}."
     if phase == "compile_behaviour":
         names = ", ".join(sorted({one.observable for one in discrepancies}))
         return f"compiles otherwise: {names}", f"Compiles otherwise than the case says: {names}."
