@@ -73,7 +73,7 @@ class Expressions:
         if isinstance(value, slice):
             return f"slice({self.of(value.start)}, {self.of(value.stop)}, {self.of(value.step)})"
         if isinstance(value, enum.Enum):
-            return f"{self.of(type(value))}.{value.name}"
+            return f"{self.of(type(value))}({self.of(value.value)})"
         if isinstance(value, types.ModuleType):
             self.sources.imports[f"import {value.__name__}"] = None
             return value.__name__
@@ -96,7 +96,7 @@ class Expressions:
         if type(value) in (torch.Tensor, torch.nn.Parameter) and value.is_leaf and value.numel() <= LARGEST:
             flag = ", requires_grad=True" if value.requires_grad else ""
             values = value.detach()
-            told = f"torch.tensor({values.tolist()}, dtype={value.dtype}, device={str(value.device)!r}{flag})"
+            told = f"torch.tensor({self.of(values.tolist())}, dtype={value.dtype}, device={str(value.device)!r}{flag})"
             if (
                 values.is_contiguous()
                 and value.layout is torch.strided
@@ -194,13 +194,17 @@ class Expressions:
 
 
 def _recipe(recipe: TensorRecipe) -> str:
+    """A tensor that a case asks for by its shape: written out, or by its formula where it is large."""
     values = recipe.build("cpu").detach()
-    text = f"torch.tensor({values.tolist()}, dtype={values.dtype}, device=device)"
-    if values.numel() > 64:
-        whole = f"((torch.arange({values.numel()}) * 5 + {recipe.seed * 3 + 1}) % 7 - 3)"
-        text = f"{whole}.reshape({tuple(recipe.shape)}).to(device=device, dtype={values.dtype})"
-    elif 0 in recipe.shape:
-        text = f"torch.empty({tuple(recipe.shape)}, dtype={values.dtype}, device=device)"
+    of_dtype = f"dtype={values.dtype}, device=device"
+    steps = (torch.arange(values.numel()) * 5 + recipe.seed * 3 + 1) % 7 - 3
+    if 0 in recipe.shape:
+        text = f"torch.empty({tuple(recipe.shape)}, {of_dtype})"
+    elif values.numel() > 64 and torch.equal(values, steps.reshape(values.shape).to(values.dtype)):
+        formula = f"((torch.arange({values.numel()}) * 5 + {recipe.seed * 3 + 1}) % 7 - 3)"
+        text = f"{formula}.reshape({tuple(recipe.shape)}).to({of_dtype})"
+    else:
+        text = f"torch.tensor({Expressions().of(values.tolist())}, {of_dtype})"
     return f"{text}.requires_grad_()" if recipe.requires_grad else text
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import torch
 
 from conformance.standalone.looking import Facts
-from conformance.standalone.observing import identical
-from conformance.standalone.stepping import Side, members_of
+from conformance.standalone.stepping import Side, identical, members_of
 
 #: How far floats may differ from eager's: units in the last place of the tensor's largest magnitude, by their bytes.
 ULPS = {2: 8, 4: 256, 8: 256}

@@ -25,6 +25,7 @@ from conformance.standalone.stepping import (
     Case,
     Side,
     as_tuple,
+    identical,
     made_by,
     members_of,
     one_call,
@@ -189,13 +190,6 @@ def address_of(tensor: torch.Tensor) -> int:
     """Where a tensor's memory lies; 0 where it has none."""
     found = read(lambda: tensor.untyped_storage().data_ptr() if tensor.untyped_storage().nbytes() else 0)
     return found if isinstance(found, int) else 0
-
-
-def identical(first: Any, second: Any) -> bool:
-    """Bit for bit, but for the payload of NaN."""
-    if not isinstance(second, torch.Tensor) or first.shape != second.shape or first.dtype != second.dtype:
-        return False
-    return torch.equal(first, second) or bool(((first == second) | (first.isnan() & second.isnan())).all())
 
 
 def observe(case: Case, compiled: bool) -> Side:
