@@ -120,8 +120,12 @@ AUTOCAST = [
 ]
 
 FUNCTIONS = [
-    pytest.param(sine, alternating(leave, enter(Negated)), expected(""""""), id="entered"),
-    pytest.param(sine, in_turn(enter(Negated), leave, leave), expected(""""""), id="left"),
+    pytest.param(
+        sine, alternating(leave, enter(Negated)), expected("""___check_torch_function_mode_stack()"""), id="entered"
+    ),
+    pytest.param(
+        sine, in_turn(enter(Negated), leave, leave), expected("""___check_torch_function_mode_stack()"""), id="left"
+    ),
 ]
 
 

@@ -56,7 +56,9 @@ class Scaled(torch.Tensor):
         factor = max(leaf.factor for leaf in pytree.tree_leaves(args) if isinstance(leaf, Scaled))
         args = pytree.tree_map_only(Scaled, lambda one: one.held * one.factor, args)
         out = func(*args, **(kwargs or {}))
-        return pytree.tree_map_only(torch.Tensor, lambda one: Scaled(one, factor), out)
+        return pytree.tree_map_only(
+            torch.Tensor, lambda one: Scaled(one, factor) if one.is_floating_point() else one, out
+        )
 
 
 def product(x, y):

@@ -48,7 +48,7 @@ def caches_cleared(compiled: Compiled) -> Compiled:
     return called
 
 
-@around("python.iterators.position", base="eager")
+@around("python.iterators.position", base="dynamo")
 def one_more_is_taken(compiled: Compiled) -> Compiled:
     """One more is taken from an iterator that is passed."""
 
@@ -108,7 +108,7 @@ def bools_become_integers(compiled: Compiled) -> Compiled:
     return called
 
 
-@around("python.copies.inside", base="eager")
+@around("python.copies.inside", base="dynamo")
 def deep_copies_are_shallow(compiled: Compiled) -> Compiled:
     """A deep copy is a shallow one."""
     return within(compiled, lambda: mock.patch("copy.deepcopy", copy.copy))
@@ -125,7 +125,7 @@ def outputs_refuse_copies(compiled: Compiled) -> Compiled:
     return on_outputs(compiled, refusing)
 
 
-@around("python.warnings.arrive", base="eager")
+@around("python.warnings.arrive", base="dynamo")
 def warnings_swallowed(compiled: Compiled) -> Compiled:
     """No warning arrives."""
     return within(compiled, lambda: mock.patch.object(warnings, "warn"))

@@ -1,4 +1,4 @@
-"""A torch function mode that asks which function it is called for is told wrongly.
+"""What a torch function mode does is in the graph, which the backend `eager` runs under the mode again.
 
 Expected: -1.0. Seen: 1.0.
 """
