@@ -149,7 +149,9 @@ def test_lazy_view_of_an_intermediate(stack, device, program, calls, operators):
     [
         pytest.param(
             write_conjugate,
-            expected("""aten._conj; aten.clone; aten.mul; aten.clone; aten.copy; aten._conj; aten._conj; aten.select; aten.add; aten._conj; aten.select_scatter; aten._conj; aten.copy_; aten._conj"""),
+            expected(
+                """aten._conj; aten.clone; aten.mul; aten.clone; aten.copy; aten._conj; aten._conj; aten.select; aten.add; aten._conj; aten.select_scatter; aten._conj; aten.copy_; aten._conj"""
+            ),
             id="conjugate",
         ),
         pytest.param(

@@ -107,7 +107,10 @@ TENSORS = changes(
         usual_weight,
         other_shape,
         expected(
-            """rank of self.first.weight: expected 1, actual 2. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"""
+            """\
+rank of self.first.weight: expected 1, actual 2. Guard failed on a parameter, consider using
+torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters
+"""
         ),
         id="shape_of_parameter",
     ),
@@ -116,7 +119,10 @@ TENSORS = changes(
         usual_weight,
         other_dtype,
         expected(
-            """dtype of self.first.weight: expected f32, actual Double. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"""
+            """\
+dtype of self.first.weight: expected f32, actual Double. Guard failed on a parameter, consider using
+torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters
+"""
         ),
         id="dtype_of_parameter",
     ),

@@ -69,7 +69,11 @@ SIZES = [
         4,
         3,
         expected(
-            """size of x at 0: expected 3, actual 4; size of x at 0: expected 3, actual 1; 2 <= size of x at 0; size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expected 1, actual 0"""
+            """\
+size of x at 0: expected 3, actual 4
+size of x at 0: expected 3, actual 1; 2 <= size of x at 0
+size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expected 1, actual 0
+"""
         ),
         id="one_and_zero",
     ),

@@ -174,9 +174,15 @@ class Plan:
 
     def selected(self, cases: Sequence[tuple[str, Target, Collection[str]]]) -> list[bool]:
         """Which cases, with the rows of their clauses, this run is about: its areas, scope and shard, none kept."""
-        shard = in_shard((case for case, _, rows in cases if in_scope(self.option.scope, rows)), self.shard)
         areas = self.option.area or AREAS
         named = {without_root(case) for case in self.option.case}
+        asked = set(self.option.area if self.option.scope == "quick" else ())
+        inside = (
+            case
+            for case, _, rows in cases
+            if case in named or area_of(case) in asked or in_scope(self.option.scope, rows)
+        )
+        shard = in_shard(inside, self.shard)
         return [
             (not named or case in named)
             and case in shard
@@ -187,7 +193,7 @@ class Plan:
 
     def expected(self) -> list[str]:
         """The cases of the manifest that belong to the run's scope, which each have a result in a full run."""
-        if self.root is None or self.listed is None or self.option.scope != "core":
+        if self.root is None or self.listed is None or self.option.scope not in ("core", "quick"):
             return self.listed or []
         known = clauses()
         core = {
