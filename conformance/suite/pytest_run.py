@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from conformance.contract.registry import AREAS
 from conformance.suite.items import CASE
 from conformance.suite.options import UsageError
 
@@ -42,7 +43,11 @@ def case_ids(root: Path) -> list[str]:
     collector = _Collector()
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        status = run_cases(root, ["--collect-only", "-q", "--stack=eager", "--device=cpu"], [collector])
+        status = run_cases(
+            root,
+            ["--collect-only", "-q", "--stack=eager", "--device=cpu", *(f"--area={area}" for area in AREAS)],
+            [collector],
+        )
     if status != 0:
         errors = [line for line in output.getvalue().splitlines() if line.startswith(("E ", "ERROR"))]
         raise UsageError(f"the cases cannot be collected: {errors[0] if errors else 'see pytest --collect-only'}")
