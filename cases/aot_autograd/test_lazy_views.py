@@ -150,14 +150,52 @@ def test_lazy_view_of_an_intermediate(stack, device, program, calls, operators):
         pytest.param(
             write_conjugate,
             expected(
-                """aten._conj; aten.clone; aten.mul; aten.clone; aten.copy; aten._conj; aten._conj; aten.select; aten.add; aten._conj; aten.select_scatter; aten._conj; aten.copy_; aten._conj"""
+                """\
+aten._conj
+aten.clone
+aten.mul
+aten.clone
+aten.copy
+aten._conj
+aten._conj
+aten.select
+aten.add
+aten._conj
+aten.select_scatter
+aten._conj
+aten.copy_
+aten._conj
+"""
             ),
             id="conjugate",
         ),
         pytest.param(
             write_imaginary_part,
             expected(
-                """aten._conj; aten._conj; aten.view_as_real; aten._neg_view; aten.select; aten.clone; aten.add; aten.clone; aten.copy; aten._conj; aten._conj; aten.view_as_real; aten._neg_view; aten.clone; aten.select_scatter; aten._neg_view; aten.view_as_complex; aten._conj; aten._conj; aten.clone; aten.mul; aten.copy_"""
+                """\
+aten._conj
+aten._conj
+aten.view_as_real
+aten._neg_view
+aten.select
+aten.clone
+aten.add
+aten.clone
+aten.copy
+aten._conj
+aten._conj
+aten.view_as_real
+aten._neg_view
+aten.clone
+aten.select_scatter
+aten._neg_view
+aten.view_as_complex
+aten._conj
+aten._conj
+aten.clone
+aten.mul
+aten.copy_
+"""
             ),
             id="imaginary_part",
         ),
