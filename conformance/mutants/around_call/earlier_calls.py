@@ -78,7 +78,7 @@ def _forgetting(compiled: Compiled, forget: Callable[[int], bool]) -> Compiled:
     return called
 
 
-@around("duplicate_arguments.overlap.same_overlap")
+@around("duplicate_arguments.overlap.same_overlap", "guards.shapes.declared")
 def compiled_in_every_call(compiled: Compiled) -> Compiled:
     """Every call compiles, whatever was compiled before."""
     return _forgetting(compiled, lambda call: True)
@@ -132,9 +132,3 @@ def memory_of_arguments_kept(compiled: Compiled) -> Compiled:
         return compiled(*args)
 
     return called
-
-
-@around("guards.shapes.declared")
-def compiled_for_every_size(compiled: Compiled) -> Compiled:
-    """Every call compiles, whatever shapes were asked for."""
-    return _forgetting(compiled, lambda call: True)
