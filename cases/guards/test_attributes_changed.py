@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 class Held:
@@ -90,7 +92,9 @@ ROWS = [
     pytest.param(
         multiply, Held, setting(factor=2), setting(factor=2.0), expected("""held.factor == 2"""), id="type_of_a_number"
     ),
-    pytest.param(multiply, Slotted, setting(factor=2), setting(factor=3), expected("""held.factor == 2"""), id="slot"),
+    pytest.param(
+        multiply, Slotted, setting(factor=2), setting(factor=3), expected("""held.factor == 2"""), id="slot", marks=FULL
+    ),
     pytest.param(
         multiply,
         Computed,
@@ -98,6 +102,7 @@ ROWS = [
         setting_known(factor=3),
         expected("""held.known['factor'] == 2"""),
         id="computed",
+        marks=FULL,
     ),
     pytest.param(
         multiply,
@@ -106,6 +111,7 @@ ROWS = [
         setting_by_dict(factor=3),
         expected("""held.factor == 2"""),
         id="by_dict",
+        marks=FULL,
     ),
     pytest.param(
         choose_by_name,
@@ -114,6 +120,7 @@ ROWS = [
         setting(name="one"),
         expected("""held.name == 'double'"""),
         id="string",
+        marks=FULL,
     ),
     pytest.param(
         choose_by_presence,
@@ -122,6 +129,7 @@ ROWS = [
         setting(option=1),
         expected("""held.option is None"""),
         id="none",
+        marks=FULL,
     ),
     pytest.param(
         count_values,
@@ -130,6 +138,7 @@ ROWS = [
         setting(values=[1, 2]),
         expected("""len(held.values) == 1"""),
         id="list",
+        marks=FULL,
     ),
     pytest.param(
         add_weight,
@@ -138,6 +147,7 @@ ROWS = [
         setting(weight=torch.ones(2, 1)),
         expected("""rank of held.weight: expected 1, actual 2"""),
         id="tensor",
+        marks=FULL,
     ),
 ]
 

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 class Held:
@@ -88,6 +90,7 @@ ROWS = [
         setting(added=...),
         expected("""getattr failed on source held"""),
         id="removed",
+        marks=FULL,
     ),
     pytest.param(
         get_or_default,
@@ -96,6 +99,7 @@ ROWS = [
         setting(added=3),
         expected("""not hasattr(held, 'added')"""),
         id="default_of_getattr",
+        marks=FULL,
     ),
     pytest.param(
         multiply_by_inherited,
@@ -104,9 +108,16 @@ ROWS = [
         setting(inherited=7),
         expected("""not ___dict_contains('inherited', held.__dict__)"""),
         id="hides_the_class's",
+        marks=FULL,
     ),
     pytest.param(
-        through_two, Held, with_inner(2), with_inner(3), expected("""held.inner.factor == 2"""), id="of_an_attribute"
+        through_two,
+        Held,
+        with_inner(2),
+        with_inner(3),
+        expected("""held.inner.factor == 2"""),
+        id="of_an_attribute",
+        marks=FULL,
     ),
     pytest.param(count_attributes, Held, setting(added=...), setting(added=1), expected(""""""), id="number_of_them"),
 ]

@@ -5,7 +5,9 @@ import collections
 import pytest
 import torch
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 def scale_by_length(x, held):
@@ -87,19 +89,28 @@ FRESH = [
         lambda: collections.deque([1, 2]),
         expected("""len(held) == 1"""),
         id="length_of_deque",
+        marks=FULL,
     ),
-    pytest.param(scale_by_length, value(range(2)), value(range(3)), expected(""""""), id="range"),
+    pytest.param(scale_by_length, value(range(2)), value(range(3)), expected(""""""), id="range", marks=FULL),
     pytest.param(
-        scale_by_length, value(torch.Size([2])), value(torch.Size([2, 2])), expected("""len(held) == 1"""), id="size"
+        scale_by_length,
+        value(torch.Size([2])),
+        value(torch.Size([2, 2])),
+        expected("""len(held) == 1"""),
+        id="size",
+        marks=FULL,
     ),
-    pytest.param(bounds, value(slice(0, 2)), value(slice(0, 3)), expected("""held.stop == 2"""), id="slice"),
-    pytest.param(choose_by_truth, lambda: [], lambda: [0], expected("""not held"""), id="empty"),
+    pytest.param(
+        bounds, value(slice(0, 2)), value(slice(0, 3)), expected("""held.stop == 2"""), id="slice", marks=FULL
+    ),
+    pytest.param(choose_by_truth, lambda: [], lambda: [0], expected("""not held"""), id="empty", marks=FULL),
     pytest.param(
         add_keys,
         plain("a", "bb"),
         plain("bb", "a"),
         expected("""list(dict.keys(held))[0] == 'a'"""),
         id="order_of_keys",
+        marks=FULL,
     ),
     pytest.param(
         add_keys,
@@ -107,15 +118,31 @@ FRESH = [
         ordered("bb", "a"),
         expected("""list(dict.keys(held))[0] == 'a'"""),
         id="order_of_ordered_dict",
+        marks=FULL,
     ),
     pytest.param(
-        choose_by_key, plain("a"), plain("double"), expected("""not ___dict_contains('double', held)"""), id="key"
+        choose_by_key,
+        plain("a"),
+        plain("double"),
+        expected("""not ___dict_contains('double', held)"""),
+        id="key",
+        marks=FULL,
     ),
     pytest.param(
-        first_or_default, plain("b"), plain("a"), expected("""not ___dict_contains('a', held)"""), id="key_of_get"
+        first_or_default,
+        plain("b"),
+        plain("a"),
+        expected("""not ___dict_contains('a', held)"""),
+        id="key_of_get",
+        marks=FULL,
     ),
     pytest.param(
-        choose_by_member, lambda: {1, 2}, lambda: {1, 3}, expected("""set.__contains__(held, 2)"""), id="member_of_set"
+        choose_by_member,
+        lambda: {1, 2},
+        lambda: {1, 3},
+        expected("""set.__contains__(held, 2)"""),
+        id="member_of_set",
+        marks=FULL,
     ),
     pytest.param(
         choose_by_member,
@@ -123,17 +150,25 @@ FRESH = [
         value(frozenset({1, 3})),
         expected("""set.__contains__(held, 2)"""),
         id="frozenset",
+        marks=FULL,
     ),
-    pytest.param(choose_by_member, lambda: [1, 2], lambda: [1, 3], expected(""""""), id="member_of_list"),
-    pytest.param(choose_by_equality, lambda: [1, 2], lambda: [2, 1], expected("""held[0] == 1"""), id="order_of_list"),
-    pytest.param(choose_by_type, lambda: ["1"], lambda: [1], expected("""type of held[0]"""), id="type_of_element"),
-    pytest.param(choose_by_container, lambda: (1,), lambda: [1], expected("""type of held"""), id="type_of_container"),
+    pytest.param(choose_by_member, lambda: [1, 2], lambda: [1, 3], expected(""""""), id="member_of_list", marks=FULL),
+    pytest.param(
+        choose_by_equality, lambda: [1, 2], lambda: [2, 1], expected("""held[0] == 1"""), id="order_of_list", marks=FULL
+    ),
+    pytest.param(
+        choose_by_type, lambda: ["1"], lambda: [1], expected("""type of held[0]"""), id="type_of_element", marks=FULL
+    ),
+    pytest.param(
+        choose_by_container, lambda: (1,), lambda: [1], expected("""type of held"""), id="type_of_container", marks=FULL
+    ),
     pytest.param(
         nested_length,
         lambda: {"inner": [[1]]},
         lambda: {"inner": [[1, 2]]},
         expected("""len(held['inner'][0]) == 1"""),
         id="nested",
+        marks=FULL,
     ),
 ]
 

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from conformance import Program, call, clause, expected, needs
+from conformance import Program, call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 def double(x):
@@ -127,24 +129,30 @@ FUNCTIONS = [
         id="method",
     ),
     pytest.param(
-        Program(make=make_method_of_instance), expected("""identity of tool.use.__code__"""), id="method_of_an_instance"
+        Program(make=make_method_of_instance),
+        expected("""identity of tool.use.__code__"""),
+        id="method_of_an_instance",
+        marks=FULL,
     ),
     pytest.param(
         Program(make=make_static_method),
         expected("""identity of dict(Tool.__dict__)['use'].__func__.__code__"""),
         id="static_method",
+        marks=FULL,
     ),
     pytest.param(
         Program(make=make_special_method),
         expected("""identity of dict(type(tool).__dict__)['__call__'].__defaults__[0].__code__"""),
         id="call",
+        marks=FULL,
     ),
     pytest.param(
         Program(make=make_operator),
         expected("""identity of dict(type(factor).__dict__)['__rmul__'].__defaults__[0].__code__"""),
         id="operator",
+        marks=FULL,
     ),
-    pytest.param(Outer, expected("""identity of self.layer.forward.__code__"""), id="forward_of_a_part"),
+    pytest.param(Outer, expected("""identity of self.layer.forward.__code__"""), id="forward_of_a_part", marks=FULL),
 ]
 
 

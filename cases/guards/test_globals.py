@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 factor, name, option, weight, shift, flags, table = 2.0, "add", None, None, None, [1], {}
 
@@ -101,21 +103,44 @@ CHANGES = [
     pytest.param(multiply, {"factor": 2.0}, {"factor": -3.0}, expected("""global factor == 2.0"""), id="number"),
     pytest.param(multiply, {"factor": 2.0}, {"factor": 2}, expected("""global factor == 2.0"""), id="type_of_a_number"),
     pytest.param(
-        through_a_callee, {"factor": 2.0}, {"factor": 4.0}, expected("""global factor == 2.0"""), id="of_a_callee"
+        through_a_callee,
+        {"factor": 2.0},
+        {"factor": 4.0},
+        expected("""global factor == 2.0"""),
+        id="of_a_callee",
+        marks=FULL,
     ),
     pytest.param(
-        choose_by_name, {"name": "add"}, {"name": "multiply"}, expected("""global name == 'add'"""), id="string"
+        choose_by_name,
+        {"name": "add"},
+        {"name": "multiply"},
+        expected("""global name == 'add'"""),
+        id="string",
+        marks=FULL,
     ),
-    pytest.param(choose_by_presence, {"option": None}, {"option": 1}, expected("""global option is None"""), id="none"),
+    pytest.param(
+        choose_by_presence,
+        {"option": None},
+        {"option": 1},
+        expected("""global option is None"""),
+        id="none",
+        marks=FULL,
+    ),
     pytest.param(
         add_weight,
         {"weight": [1.0, 2.0, 3.0]},
         {"weight": [[1.0], [2.0]]},
         expected("""rank of global weight: expected 1, actual 2"""),
         id="tensor",
+        marks=FULL,
     ),
     pytest.param(
-        count_flags, {"flags": [1]}, {"flags": [1, 2]}, expected("""len(global flags) == 1"""), id="length_of_a_list"
+        count_flags,
+        {"flags": [1]},
+        {"flags": [1, 2]},
+        expected("""len(global flags) == 1"""),
+        id="length_of_a_list",
+        marks=FULL,
     ),
     pytest.param(
         read_table,
@@ -123,6 +148,7 @@ CHANGES = [
         {"table": {"factor": 3}},
         expected("""global table['factor'] == 2"""),
         id="entry",
+        marks=FULL,
     ),
     pytest.param(
         call_function,
@@ -130,6 +156,7 @@ CHANGES = [
         {"function": triple},
         expected("""identity of global function.__code__"""),
         id="function",
+        marks=FULL,
     ),
 ]
 

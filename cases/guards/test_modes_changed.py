@@ -4,7 +4,9 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 class Negated(TorchFunctionMode):
@@ -95,6 +97,7 @@ GRADIENTS = [
         alternating(leave, enter(torch.inference_mode)),
         expected("""global state changed: grad_mode"""),
         id="inference_mode",
+        marks=FULL,
     ),
 ]
 
@@ -116,6 +119,7 @@ AUTOCAST = [
         alternating(cast(False), cast(True)),
         expected("""global state changed: autocast(cpu)_enabled autocast(cuda)_enabled"""),
         id="is_read",
+        marks=FULL,
     ),
 ]
 

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 def inference_mode_inside(x):
@@ -112,8 +114,12 @@ READ = [
     pytest.param(
         precision_inside, alternating(precision("highest"), precision("high")), expected("""mul; add"""), id="precision"
     ),
-    pytest.param(threads, alternating(set_threads(1), set_threads(2)), expected("""mul; mul"""), id="threads"),
-    pytest.param(sdpa, alternating(set_math(True), set_math(False)), expected("""mul; add"""), id="math_sdp"),
+    pytest.param(
+        threads, alternating(set_threads(1), set_threads(2)), expected("""mul; mul"""), id="threads", marks=FULL
+    ),
+    pytest.param(
+        sdpa, alternating(set_math(True), set_math(False)), expected("""mul; add"""), id="math_sdp", marks=FULL
+    ),
 ]
 
 

@@ -6,7 +6,9 @@ import random
 import pytest
 import torch
 
-from conformance import call, clause, expected, needs
+from conformance import call, clause, expected, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 def environment_item(x):
@@ -79,12 +81,16 @@ VARIABLES = [
         environment_item, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="item"
     ),
     pytest.param(
-        environment_get, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="get"
+        environment_get,
+        FACTOR,
+        expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""),
+        id="get",
+        marks=FULL,
     ),
     pytest.param(
         environment_getenv, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="getenv"
     ),
-    pytest.param(environment_member, SWITCH, expected(""""""), id="member"),
+    pytest.param(environment_member, SWITCH, expected(""""""), id="member", marks=FULL),
 ]
 FLAGS = [
     pytest.param(
@@ -97,8 +103,8 @@ FLAGS = [
 GENERATORS = [
     pytest.param(python_number, expected("""mul"""), id="python_integer"),
     pytest.param(python_float, expected("""add"""), id="python_float"),
-    pytest.param(torch_number, expected("""rand; add"""), id="torch"),
-    pytest.param(initial_seed, expected("""add"""), id="initial_seed"),
+    pytest.param(torch_number, expected("""rand; add"""), id="torch", marks=FULL),
+    pytest.param(initial_seed, expected("""add"""), id="initial_seed", marks=FULL),
 ]
 
 

@@ -5,7 +5,9 @@ import functools
 import pytest
 import torch
 
-from conformance import Program, clause
+from conformance import Program, clause, in_scopes
+
+FULL = in_scopes("full", "nightly")
 
 
 def double(x):
@@ -76,7 +78,12 @@ def two_calls(device):
     return [(torch.arange(3.0, device=device),) for _ in range(2)]
 
 
-CACHED = [make_cached, make_cached_small, make_cached_tensor, make_cached_property]
+CACHED = [
+    make_cached,
+    make_cached_small,
+    pytest.param(make_cached_tensor, id="make_cached_tensor", marks=FULL),
+    pytest.param(make_cached_property, id="make_cached_property", marks=FULL),
+]
 
 
 @pytest.mark.parametrize("make", CACHED)

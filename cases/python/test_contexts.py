@@ -5,7 +5,9 @@ import contextlib
 import pytest
 import torch
 
-from conformance import clause, needs
+from conformance import clause, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 class Noting:
@@ -136,9 +138,20 @@ def with_notes(device):
 
 
 PROGRAMS = (
-    plain, nested, swallowed, passes, entered_again, decorated, decorated_swallows, fails_to_enter, return_inside,
-    stack_of_exits, suppressed, redirected, grad_mode_within,
-)  # fmt: skip
+    plain,
+    nested,
+    swallowed,
+    pytest.param(passes, id="passes", marks=FULL),
+    pytest.param(entered_again, id="entered_again", marks=FULL),
+    pytest.param(decorated, id="decorated", marks=FULL),
+    pytest.param(decorated_swallows, id="decorated_swallows", marks=FULL),
+    pytest.param(fails_to_enter, id="fails_to_enter", marks=FULL),
+    pytest.param(return_inside, id="return_inside", marks=FULL),
+    pytest.param(stack_of_exits, id="stack_of_exits", marks=FULL),
+    pytest.param(suppressed, id="suppressed", marks=FULL),
+    pytest.param(redirected, id="redirected", marks=FULL),
+    pytest.param(grad_mode_within, id="grad_mode_within", marks=FULL),
+)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

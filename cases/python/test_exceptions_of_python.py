@@ -5,7 +5,9 @@ import importlib
 import pytest
 import torch
 
-from conformance import clause
+from conformance import clause, in_scopes
+
+FULL = in_scopes("full", "nightly")
 
 
 def double(x):
@@ -152,10 +154,24 @@ def module(x, notes):
 
 
 ALL = (
-    index, key, attribute, next_of_a_list, next_of_nothing, assertion, division, unpacking, arguments,
-    call_of_a_number, operand, iteration, unbound, unassigned, removal,
-    unhashable, module,
-)  # fmt: skip
+    index,
+    key,
+    attribute,
+    next_of_a_list,
+    pytest.param(next_of_nothing, id="next_of_nothing", marks=FULL),
+    pytest.param(assertion, id="assertion", marks=FULL),
+    pytest.param(division, id="division", marks=FULL),
+    pytest.param(unpacking, id="unpacking", marks=FULL),
+    pytest.param(arguments, id="arguments", marks=FULL),
+    pytest.param(call_of_a_number, id="call_of_a_number", marks=FULL),
+    pytest.param(operand, id="operand", marks=FULL),
+    pytest.param(iteration, id="iteration", marks=FULL),
+    pytest.param(unbound, id="unbound", marks=FULL),
+    pytest.param(unassigned, id="unassigned", marks=FULL),
+    pytest.param(removal, id="removal", marks=FULL),
+    pytest.param(unhashable, id="unhashable", marks=FULL),
+    pytest.param(module, id="module", marks=FULL),
+)
 
 
 def with_notes(device):

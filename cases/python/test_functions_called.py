@@ -5,7 +5,9 @@ import functools
 import pytest
 import torch
 
-from conformance import Program, clause
+from conformance import Program, clause, in_scopes
+
+FULL = in_scopes("full", "nightly")
 
 
 def make_partial(device):
@@ -125,7 +127,15 @@ def two_calls(device):
     return [(torch.arange(3.0, device=device),) for _ in range(2)]
 
 
-CALLED = [make_partial, make_bound, make_decorated, make_recursive, make_reduced, make_short_circuit, make_dispatched]
+CALLED = [
+    make_partial,
+    make_bound,
+    pytest.param(make_decorated, id="make_decorated", marks=FULL),
+    pytest.param(make_recursive, id="make_recursive", marks=FULL),
+    pytest.param(make_reduced, id="make_reduced", marks=FULL),
+    pytest.param(make_short_circuit, id="make_short_circuit", marks=FULL),
+    pytest.param(make_dispatched, id="make_dispatched", marks=FULL),
+]
 
 
 @pytest.mark.parametrize("make", CALLED)

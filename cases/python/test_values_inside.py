@@ -7,7 +7,9 @@ import math
 import pytest
 import torch
 
-from conformance import clause, needs
+from conformance import clause, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 def double(x):
@@ -133,9 +135,22 @@ def size_arithmetic(x):
 
 
 ALL = (
-    types, of_tensor, truth, text, hashes, comparisons, chained_comparisons, identities, enums, numbers, floats,
-    strings, attributes, counts, size_arithmetic,
-)  # fmt: skip
+    types,
+    pytest.param(of_tensor, id="of_tensor", marks=FULL),
+    pytest.param(truth, id="truth", marks=FULL),
+    pytest.param(text, id="text", marks=FULL),
+    pytest.param(hashes, id="hashes", marks=FULL),
+    pytest.param(comparisons, id="comparisons", marks=FULL),
+    pytest.param(chained_comparisons, id="chained_comparisons", marks=FULL),
+    identities,
+    pytest.param(enums, id="enums", marks=FULL),
+    pytest.param(numbers, id="numbers", marks=FULL),
+    pytest.param(floats, id="floats", marks=FULL),
+    pytest.param(strings, id="strings", marks=FULL),
+    pytest.param(attributes, id="attributes", marks=FULL),
+    counts,
+    pytest.param(size_arithmetic, id="size_arithmetic", marks=FULL),
+)
 
 
 def three(device):

@@ -5,7 +5,9 @@ import warnings
 import pytest
 import torch
 
-from conformance import clause, needs
+from conformance import clause, in_scopes, needs
+
+FULL = in_scopes("full", "nightly")
 
 
 def double(x):
@@ -52,7 +54,10 @@ def with_program(program):
     return lambda device: [(torch.arange(3.0, device=device), program)]
 
 
-@pytest.mark.parametrize("program", [plain, own, instance, between])
+@pytest.mark.parametrize(
+    "program",
+    [plain, own, pytest.param(instance, id="instance", marks=FULL), pytest.param(between, id="between", marks=FULL)],
+)
 @needs("graph_breaks")
 @clause("python.warnings.arrive")
 def test_warning_arrives(stack, device, program):

@@ -56,9 +56,11 @@ def by_scope(argument: str, rows: Callable[[str], Sequence[str]]) -> Callable[[C
     return _marking("rows", argument=argument, of=rows)
 
 
-def in_scopes(*scopes: str) -> Callable[[Case], Case]:
-    """Say in which scopes a case runs, where it costs too much for every run."""
+def in_scopes(*scopes: str) -> Any:
+    """Say in which scopes a case, or a row of its table (``marks=``), runs, where it costs too much for every run."""
+    import pytest  # here: the contract is read without it
+
     for scope in scopes:
         if scope not in SCOPES:
             raise UnknownScope(f"unknown scope {scope!r}; known: {', '.join(SCOPES)}")
-    return _marking("scopes", **dict.fromkeys(scopes, True))
+    return pytest.mark.scopes(**dict.fromkeys(scopes, True))
