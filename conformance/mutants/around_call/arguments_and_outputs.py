@@ -131,13 +131,13 @@ def gradients_zero_for_none(compiled: Compiled) -> Compiled:
     return with_arguments(compiled, zeroed)
 
 
-@around("aot_autograd.errors.set_on_leaf")
+@around("aot_autograd.errors.set_on_leaf", "guards.globals.deleted")
 def exception_swallowed(compiled: Compiled) -> Compiled:
     """A call that raises returns None."""
     return swallowing(compiled)
 
 
-@around("aot_autograd.errors.set_on_leaf")
+@around("aot_autograd.errors.set_on_leaf", "guards.globals.deleted")
 def exception_renamed(compiled: Compiled) -> Compiled:
     """Whatever a call raises comes out as a TypeError."""
 

@@ -57,15 +57,9 @@ def _resolved(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.resolve_conj().resolve_neg()
 
 
-@around("aot_autograd.lazy_views.output")
-def lazy_views_of_inputs_resolved(compiled: Compiled) -> Compiled:
+@around("aot_autograd.lazy_views.output", "aot_autograd.lazy_views.intermediate")
+def lazy_views_resolved(compiled: Compiled) -> Compiled:
     """A lazy view that comes out is a copy with the numbers that it stands for."""
-    return on_outputs(compiled, _resolved)
-
-
-@around("aot_autograd.lazy_views.intermediate")
-def lazy_views_of_intermediates_resolved(compiled: Compiled) -> Compiled:
-    """A lazy view of an intermediate holds the numbers that it stands for."""
     return on_outputs(compiled, _resolved)
 
 

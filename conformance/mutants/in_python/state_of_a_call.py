@@ -12,7 +12,6 @@ from unittest import mock
 import torch
 
 from conformance.mutants.base import Compiled, around
-from conformance.mutants.wrappers import swallowing
 
 State = Callable[[], AbstractContextManager[Any]]
 
@@ -41,12 +40,6 @@ def _as_at_first(compiled: Compiled, read: Callable[[], Any], put: Callable[[Any
             put(now)
 
     return within(compiled, state)
-
-
-@around("guards.globals.deleted", base="eager")
-def name_errors_swallowed(compiled: Compiled) -> Compiled:
-    """A call that raises returns None instead."""
-    return swallowing(compiled)
 
 
 @around("guards.globals.written_in_place", base="eager")
