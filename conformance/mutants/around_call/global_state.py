@@ -58,7 +58,7 @@ def random_numbers_drawn(compiled: Compiled) -> Compiled:
     return _leaves_behind(compiled, lambda: torch.rand(()))
 
 
-@around("freezing.folding.random", base="inductor")
+@around("freezing.folding.random", "guards.world.state_of_torch", base="inductor")
 def seed_reset(compiled: Compiled) -> Compiled:
     """Every call starts from the same seed, so that it draws the same numbers again."""
 

@@ -123,15 +123,3 @@ def environment_of_the_first_call(compiled: Compiled) -> Compiled:
         os.environ.update(environment)
 
     return _as_at_first(compiled, lambda: dict(os.environ), put)
-
-
-@around("guards.world.state_of_torch", base="dynamo")
-def seeded_in_every_call(compiled: Compiled) -> Compiled:
-    """Every call begins with one seed."""
-
-    @functools.wraps(compiled)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        torch.manual_seed(0)
-        return compiled(*args, **kwargs)
-
-    return called
