@@ -76,7 +76,9 @@ def cells_unchanged() -> Iterator[None]:
         yield
 
 
-@patching("python.exceptions.leaving", base="dynamo")
+@patching(
+    "python.exceptions.leaving", "python.exceptions.of_python_caught", "python.contexts.entered_and_left", base="dynamo"
+)
 def nothing_done_before_it_raises() -> Iterator[None]:
     """Lists hold what they held before."""
     with _left_out(lambda item: isinstance(item, variables.ListVariable)):
@@ -89,24 +91,10 @@ def _matching(matches: Callable[[bool], bool]) -> AbstractContextManager[Any]:
     return mock.patch.object(owner, "check_if_exc_matches", lambda self: matches(bool(original(self))))
 
 
-@patching("python.exceptions.of_python_caught", base="dynamo")
-def notes_of_handlers_lost() -> Iterator[None]:
-    """What a handler notes in a list of the caller's is lost."""
-    with _left_out(lambda item: isinstance(item, variables.ListVariable)):
-        yield
-
-
 @patching("python.exceptions.raised_and_caught", base="dynamo")
 def every_handler_matches() -> Iterator[None]:
     """A handler takes what is not its kind, and leaves what is."""
     with _matching(lambda matched: not matched):
-        yield
-
-
-@patching("python.contexts.entered_and_left", base="dynamo")
-def notes_of_contexts_lost() -> Iterator[None]:
-    """What a context manager notes in a list of the caller's is lost."""
-    with _left_out(lambda item: isinstance(item, variables.ListVariable)):
         yield
 
 
