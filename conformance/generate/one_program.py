@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 import traceback
 import types
@@ -13,25 +12,14 @@ from pathlib import Path
 from conformance.canonical.exceptions import first_line, innermost
 from conformance.contract.failure import Discrepancy
 from conformance.generate.sketch import Sketch, source
+from conformance.results.signature import gravest, in_a_later_call, pattern
 from conformance.run.bound_stack import BoundStack
 from conformance.run.check import program_of
 from conformance.run.run import Run
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import Stack
 
-LONGEST_MESSAGE = 90
 _NUMBERS = itertools.count()
-#: What can differ, in the order in which it harms a caller, each with the observables that say so.
-GRAVEST_FIRST = {
-    "values": ("value", "storage_contents", "shape", "dtype"),
-    "gradients": ("grad",),
-    "memory": ("storage_sharing", "storage_offset"),
-    "identity": ("identity",),
-    "history": ("requires_grad", "has_history", "is_leaf", "is_inference"),
-    "versions": ("version",),
-    "strides": ("stride", "size_1_stride"),
-    "state": ("global_state",),
-}
 
 
 @dataclass(frozen=True)
@@ -79,31 +67,17 @@ def signature(run: Run) -> str:
     found = run.comparison.discrepancies
     raised = run.compiled.raised
     if [one.name for one in found] != ["exception"]:
-        _, told = min(_told(one.name) for one in found)
-        return told + _when(run)
+        return gravest(found)[1] + _when(run)
     if raised is None:
         assert run.eager.raised is not None
         return f"exception: nothing raised for {type(run.eager.raised.error).__name__} in {run.eager.raised.kind}"
     error = innermost(raised.error)
-    pattern = re.sub(r"'[^']*'|\"[^\"]*\"|\S*/\S*", "_", first_line(error))
-    pattern = re.sub(r"\((N(, )?|,)*\)", "(...)", re.sub(r"0x[0-9a-f]+|\d+", "N", pattern))[:LONGEST_MESSAGE].strip()
-    return f"exception {type(error).__name__} in {raised.kind}: {pattern} at {_frame(error)}"
-
-
-def _told(name: str) -> tuple[int, str]:
-    """How grave a discrepancy is (0 is gravest), and its wording in the signature: "values of outputs"."""
-    place, *path = re.sub(r"\[[^\]]*\]", "", name).removeprefix("calls.").split(".")
-    observable = "grad" if "grad" in path else path[-1] if path else place
-    for rank, (kind, observables) in enumerate(GRAVEST_FIRST.items()):
-        if observable in observables:
-            return rank, f"{kind} of {place}"
-    return len(GRAVEST_FIRST), f"{observable} of {place}"
+    return f"exception {type(error).__name__} in {raised.kind}: {pattern(first_line(error))} at {_frame(error)}"
 
 
 def _when(run: Run) -> str:
     """'' for the first call; whether a later call ran what was compiled for an earlier one."""
-    calls = [re.match(r"calls\[(\d+)\]", found.name) for found in run.comparison.discrepancies]
-    if not all(call is not None and int(call[1]) > 0 for call in calls):
+    if not in_a_later_call(run.comparison.discrepancies):
         return ""
     return " in a later call" + ("" if run.recorder.recompiles else ", without a recompile")
 

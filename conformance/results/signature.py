@@ -8,21 +8,19 @@ from dataclasses import dataclass
 
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
 
-#: Observables by the words that they are told in, the gravest first.
+#: What can differ, in the order in which it harms a caller, each with the observables that say so.
 GRAVEST_FIRST: Mapping[str, tuple[str, ...]] = {
-    "types": ("type", "structure"),
-    "shapes": ("shape",),
-    "dtypes": ("dtype",),
-    "values": ("value", "storage_contents"),
+    "values": ("value", "storage_contents", "shape", "dtype"),
     "gradients": ("grad",),
-    "writes": ("version",),
-    "memory": ("storage_sharing", "identity", "storage_size", "storage_offset"),
-    "autograd properties": ("requires_grad", "is_leaf", "has_history", "is_inference"),
-    "side effects": ("side_effect",),
-    "global state": ("global_state",),
-    "strides": ("stride", "size_1_stride", "memory_format"),
+    "memory": ("storage_sharing", "storage_offset"),
+    "identity": ("identity",),
+    "history": ("requires_grad", "has_history", "is_leaf", "is_inference"),
+    "versions": ("version",),
+    "strides": ("stride", "size_1_stride"),
+    "state": ("global_state",),
 }
-LONGEST = 100
+#: Characters of a message that tell one from another.
+LONGEST = 90
 
 
 @dataclass(frozen=True)
@@ -86,13 +84,18 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     if phase == "expectation":
         where = discrepancies[0].where
         return f"text: {where}", f"The text of {where} is another one."
-    gravest = min(discrepancies, key=lambda one: rank(one.name))
-    told = rank(gravest.name)[1]
-    return f"{told}{_when(discrepancies)}", f"Other {told} than eager's{_when(discrepancies)}: {gravest}."
+    found, told = gravest(discrepancies)
+    when = " in a later call" if in_a_later_call(discrepancies) else ""
+    return f"{told}{when}", f"Other {told} than eager's{when}: {found}."
 
 
-def rank(name: str) -> tuple[int, str]:
-    """How grave one thing that differs is, and in which words it is told: "values of outputs"."""
+def gravest(discrepancies: Sequence[Discrepancy]) -> tuple[Discrepancy, str]:
+    """The discrepancy that harms a caller most, and its wording in a signature: "values of outputs"."""
+    found = min(discrepancies, key=lambda one: _rank(one.name))
+    return found, _rank(found.name)[1]
+
+
+def _rank(name: str) -> tuple[int, str]:
     place, *path = re.sub(r"\[[^\]]*\]", "", name).removeprefix("calls.").split(".")
     observable = "grad" if "grad" in path else path[-1] if path else place
     for number, (kind, observables) in enumerate(GRAVEST_FIRST.items()):
@@ -117,7 +120,7 @@ def _raised(found: Discrepancy) -> tuple[str, str]:
     return signature, f"{where}{text[:1].upper()}{text[1:]}" + (f", at {frame}." if frame else ".")
 
 
-def _when(discrepancies: Sequence[Discrepancy]) -> str:
-    """Nothing for the first call; a later one may have been served by what was compiled for an earlier one."""
+def in_a_later_call(discrepancies: Sequence[Discrepancy]) -> bool:
+    """Whether the first call is right: a later one may have been served by what was compiled for it."""
     calls = [re.match(r"calls\[(\d+)\]", found.name) for found in discrepancies]
-    return " in a later call" if all(call is not None and int(call[1]) > 0 for call in calls) else ""
+    return all(call is not None and int(call[1]) > 0 for call in calls)
