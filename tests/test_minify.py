@@ -130,7 +130,7 @@ def test_a_broken_step_is_named(
     """Each way in which a step can be wrong fails the case, at that step."""
     with pytest.raises(MinifierFailure) as caught:
         run(**scripts).assert_minified()
-    assert caught.value.step == step
+    assert caught.value.phase == step
     assert says in str(caught.value)
     assert [found.where for found in caught.value.discrepancies] == [step]
 
