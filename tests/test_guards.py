@@ -42,7 +42,7 @@ def test_guards_of_a_run() -> None:
         x = torch.ones(3, device=device)
         return [(x, x), (x, x + 1)]
 
-    run = on("dynamo").run(add, calls)
+    run = on("aot_eager").run(add, calls)
 
     assert str(run.guards) == ("properties of a tensor: 1\n\nproperties of a tensor: 2\ndistinct from other tensors: 2")
     assert run.guards.total(1) > 4
