@@ -192,17 +192,20 @@ class Plan:
         ]
 
     def expected(self) -> list[str]:
-        """The cases of the manifest that belong to the run's scope, which each have a result in a full run."""
-        if self.root is None or self.listed is None or self.option.scope not in ("core", "quick"):
-            return self.listed or []
-        known = clauses()
-        core = {
-            case
+        """The cases of the manifest that belong to the run's scope, which each have a result in a full run.
+
+        A listed case that is no longer there has no clause that says its scope: it is missing, but not in `core`.
+        """
+        if self.root is None or self.listed is None:
+            return []
+        known, scope = clauses(), self.option.scope
+        belongs = {
+            case: in_scope(scope, known[name].rows)
             for name, cases in cases_by_clause(self.root).items()
-            if name in known and in_scope(self.option.scope, known[name].rows)
+            if name in known
             for case in cases
         }
-        return [case for case in self.listed if case.partition("[")[0] in core]
+        return [case for case in self.listed if belongs.get(case.partition("[")[0], scope != "core")]
 
     def not_run(self, target: Target, needs: Iterable[str], scopes: Collection[str]) -> tuple[str, str] | None:
         """Why a case is not run: an absent device, what the stack does not declare, a scope without it."""
