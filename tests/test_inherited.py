@@ -20,8 +20,8 @@ from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What buffers that are used again do to two calls.
-OWN = {"calls[0].outputs[0].value", "calls[1].outputs[0].identity"}
+#: What buffers that are kept and used again do to two calls.
+OF_CACHED_BUFFERS = {"calls[0].outputs[0].value", "calls[1].outputs[0].identity", "outputs[0].lifetime"}
 CASES = '''
 import torch
 
@@ -45,7 +45,7 @@ def test_once(stack, device):
 
 @clause("aot_autograd.mutation.writeback")
 def test_twice(stack, device):
-    """Torch answers for the number, and the backend for what the first call returned."""
+    """Torch answers for the number, and the backend for what the second call returns."""
     run = stack.run(told_otherwise, two_calls)
     run.assert_matches_eager()
 
@@ -109,8 +109,8 @@ def test_a_fault_of_its_own_beside_one_of_torch() -> None:
     """Buffers that are used again are the backend's fault, though Dynamo fails in the same case."""
     found = owners(run_on("faulty:cached_buffers", doubled))
 
-    assert {name for name, owner in found.items() if owner == "own"} == OWN
-    assert {owner for name, owner in found.items() if name not in OWN} == {"dynamo"}
+    assert {name for name, owner in found.items() if owner == "own"} == OF_CACHED_BUFFERS
+    assert {owner for name, owner in found.items() if name not in OF_CACHED_BUFFERS} == {"dynamo"}
 
 
 def test_torchs_own_stacks_inherit_by_ledger_only() -> None:
@@ -149,7 +149,7 @@ def test_a_run_tells_them_apart(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text(CASES, encoding="utf-8")
     plugin = ["-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:cacheprovider", "--import-mode=importlib"]
-    stacks = ["--stack=aot_eager", "--stack=backends.faulty:cached_buffers", "--device=cpu", "--results=r"]
+    stacks = ["--stack=aot_eager", "--stack=backends.faulty:one_more", "--device=cpu", "--results=r"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))}
     command = [sys.executable, "-m", "pytest", "cases", *plugin, "-q", *stacks]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
@@ -160,15 +160,15 @@ def test_a_run_tells_them_apart(tmp_path: Path) -> None:
         ("aot_eager", "test_once"): "fail",
         ("aot_eager", "test_twice"): "fail",
         ("aot_eager", "test_traced"): "pass",
-        ("cached_buffers", "test_once"): "inherited",
-        ("cached_buffers", "test_twice"): "fail",
-        ("cached_buffers", "test_traced"): "not_applicable",
+        ("one_more", "test_once"): "inherited",
+        ("one_more", "test_twice"): "fail",
+        ("one_more", "test_traced"): "not_applicable",
     }
-    once, twice = found["cached_buffers", "test_once"], found["cached_buffers", "test_twice"]
+    once, twice = found["one_more", "test_once"], found["one_more", "test_twice"]
     assert (once.first_divergence, once.reason) == ("dynamo", "dynamo fails likewise in outputs[1].value")
-    assert twice.first_divergence == "backends.faulty:cached_buffers"
-    assert {one.name for one in twice.discrepancies} == OWN
+    assert twice.first_divergence == "backends.faulty:one_more"
+    assert {one.name for one in twice.discrepancies} == {"calls[1].outputs[0].value"}
     assert "besides, dynamo fails likewise in " in twice.reason
     assert "not this stack's, dynamo does likewise:" in done.stdout
     shares = {(one.stack, one.pass_rate) for one in results.counts()}
-    assert shares == {("aot_eager", 1 / 3), ("backends.faulty:cached_buffers", 0.0)}
+    assert shares == {("aot_eager", 1 / 3), ("backends.faulty:one_more", 0.0)}

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: A case of each area but the minifier's, which are processes of their own; random numbers among them.
 SAMPLE = (
     "aot_autograd/test_random_numbers.py::test_input_is_filled",
-    "duplicate_arguments/test_other_form.py::test_other_dtype",
+    "duplicate_arguments/test_reasons_to_recompile.py::test_other_dtype",
     "freezing/test_conv_batch_norm.py::test_constants_that_remain",
     "generated/test_kept_programs.py",
     "layout/test_offsets.py",
