@@ -92,6 +92,13 @@ def test_every_module_lies_in_a_package() -> None:
     assert {str(folder.relative_to(ROOT)): size for folder, size in sizes.items() if size > 9} == {}
 
 
+def test_the_documentation_lists_the_packages() -> None:
+    """The table of docs/architecture.md has each package, in the order of imports."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("\n## Packages\n")[2].partition("\nOn top are ")[0]
+    assert tuple(re.findall(r"^\| `(\w+)/` \|", table, re.M)) == PACKAGES
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_a_package_imports_from_those_before_it(module: str) -> None:
     """Imports point one way along the list, those for type checkers and inside functions included."""

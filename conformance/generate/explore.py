@@ -12,7 +12,7 @@ from conformance.contract.catalog import cases_root
 from conformance.generate.campaign import Campaign
 from conformance.results.ledger_text import LedgerText
 from conformance.stacks import resolve
-from conformance.suite.outcomes.known_failures import KnownFailures
+from conformance.suite.outcomes.ledgers import KnownFailures
 from conformance.suite.target import Target
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from conformance.minify import child, describe
 from conformance.minify.client import Ended, ForkServer, fork_server
 from conformance.minify.faults import Fault, FaultyBackend, dumps
-from conformance.minify.record import MinifierRun, Reason, Step
+from conformance.minify.minifier_run import MinifierRun, Reason, Step
 from conformance.minify.scripts import Script
 
 SECONDS = 180.0

@@ -1,1 +1,1 @@
-"""A program on a stack: both sides, the assertions of a case, the ladder, scripts."""
+"""A program on a stack: both sides, the assertions of a case, texts, and what torch's ladder does likewise."""

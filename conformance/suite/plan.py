@@ -17,7 +17,7 @@ from conformance.contract.scopes import in_scope
 from conformance.program import devices
 from conformance.results.result_file import CaseResult, Key, Results, ResultsError
 from conformance.stacks import Stack, resolve
-from conformance.suite.outcomes.known_failures import KnownFailures
+from conformance.suite.outcomes.ledgers import KnownFailures
 from conformance.suite.target import Target as Target
 
 DEFAULT_STACKS = ("aot_eager", "inductor")

@@ -1,4 +1,4 @@
-"""The record of one run of the minifier: what each step did, and the assertions on it."""
+"""One run of the minifier: what each step did, and the assertions that say which step failed its purpose."""
 
 from __future__ import annotations
 
