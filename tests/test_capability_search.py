@@ -71,6 +71,13 @@ def test_what_is_not_there_is_told_in_words(own: str) -> None:
     assert probe(stack, "cpu", "input_mutation").holds
 
 
+def test_buffers_that_are_used_again_are_no_lack() -> None:
+    """A backend that keeps its outputs trains and reads parameters; that it overwrites them is for its cases to say."""
+    stack = resolve("backends.faulty:cached_buffers")
+
+    assert [probe(stack, "cpu", name).seen for name in ("training", "module_state", "input_mutation")] == ["", "", ""]
+
+
 def test_a_process_that_ends_is_one_capability_that_is_lacking(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search goes on behind the probe in which the stack ended the process."""
     wanted = ("compile", "double_backward", "graph_breaks")
