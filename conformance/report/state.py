@@ -14,10 +14,10 @@ from conformance.contract.profiles import PROFILES
 from conformance.contract.registry import LEVELS
 from conformance.report.markdown import code, escaped, table
 from conformance.results.bugs import UNREPORTED, Bug
-from conformance.results.faults import KINDS, Fault, faults
+from conformance.results.faults import KINDS, Fault, faults, shows
 from conformance.results.findings import findings
 from conformance.results.ledger import Ledger
-from conformance.results.result_file import CaseResult, Results
+from conformance.results.result_file import CaseResult, Key, Results
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
     if denied:
         yield "\n".join(["What a probe found the stack not to do:", "", *denied])
     if one.findings:
-        shown = {result.script: result.script_shows for result in one.results if result.script}
+        by_key = {result.key: result for result in one.results}
         ordered = sorted(one.findings, key=lambda finding: (-len(finding["results"]), finding["sentence"]))
         body = [
             [
@@ -133,7 +133,7 @@ def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
                 finding["origin"],
                 finding["rung"] or "-",
                 _bug(finding["bug"], bugs),
-                _script(finding["script"], shown),
+                _script(finding, by_key),
             ]
             for finding in ordered
         ]
@@ -153,11 +153,16 @@ def _link(bug: Bug) -> str:
     return f"[{'/'.join(bug.link.rsplit('/', 2)[-2:])}]({bug.link})"
 
 
-def _script(path: str | None, shown: Mapping[str, bool | None]) -> str:
-    """The script in the results folder of its run, wherever that lay."""
-    if not path:
+def _script(finding: Mapping[str, Any], by_key: Mapping[Key, CaseResult]) -> str:
+    """A script of the finding, one that shows it where there is one; it lies in the results folder of its run."""
+    results = [by_key[key] for key in map(tuple, finding["results"]) if key in by_key]
+    scripts = sorted(
+        (one.script_shows is not True, one.script_shows is False, one.script) for one in results if one.script
+    )
+    if not scripts:
         return "-"
-    return code("/".join(PurePath(path).parts[-2:])) + (" (does not show it)" if shown.get(path) is False else "")
+    _, fails_to_show, path = scripts[0]
+    return code("/".join(PurePath(path).parts[-2:])) + (" (does not show it)" if fails_to_show else "")
 
 
 def _faults(found: Sequence[Fault], results: Sequence[CaseResult]) -> Iterator[str]:
@@ -179,8 +184,10 @@ def _faults(found: Sequence[Fault], results: Sequence[CaseResult]) -> Iterator[s
     kinds = Counter(one.kind for one in found)
     counts = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
     unreported = sum(one.bug.link == UNREPORTED for one in found)
-    known = sum(one.outcome == "known_failure" for one in results)
+    known = [one for one in results if one.outcome == "known_failure"]
+    others = sum(not any(shows(one, fault.bug) for fault in found) for one in known)
     yield (
         f"{len(found)} faults: {counts}; {unreported} unreported; {sum(one.seen > 0 for one in found)} show in these "
-        f"runs, in {sum(one.seen for one in found)} results. Known failures in these runs: {known}."
+        f"runs, in {sum(one.seen for one in found)} results. Of {len(known)} known failures in these runs {others} are "
+        "put down to none of these faults."
     )
