@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance import cli
+from conformance.report.faults import faults, shows, union
 from conformance.results.bugs import Bug
-from conformance.results.faults import faults, shows, union
 from conformance.results.ledger import load_bugs, load_folder
 from conformance.results.result_file import CaseResult
 

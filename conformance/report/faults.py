@@ -53,7 +53,9 @@ def faults(bugs: Mapping[str, Bug], ledgers: Iterable[Ledger], results: Sequence
             Fault(
                 bug,
                 _kind(bug, listed, drawn),
-                tuple(sorted({stack for stack, _ in (*entries[name], *signatures[name])} | {one.stack for one in shown})),
+                tuple(
+                    sorted({stack for stack, _ in (*entries[name], *signatures[name])} | {one.stack for one in shown})
+                ),
                 union([*(one.torch for one in listed), *(one.torch for one in drawn)]),
                 len({one.case for one in listed}),
                 len(shown),
