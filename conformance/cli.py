@@ -22,6 +22,7 @@ for command in (
     cases.mutants,
     result_files.compare,
     result_files.report,
+    result_files.state,
     result_files.merge,
 ):
     app.command()(command)

@@ -1,4 +1,4 @@
-"""Commands on result files: compare, report, merge."""
+"""Commands on result files: compare, report, state, merge."""
 
 from __future__ import annotations
 
@@ -40,6 +40,25 @@ def report(
         Path(markdown).write_text(markdown_summary(columns), encoding="utf-8")
     if not html and not markdown:
         terminal_table(columns)
+
+
+def state(
+    files: Annotated[list[str], typer.Argument(metavar="RESULTS.json...")],
+    output: Annotated[str, typer.Option("-o", metavar="FILE", help="Where to write; default: standard output.")] = "",
+) -> None:
+    """Write the state of the stacks in result files, and of torch by the bugs that ship, as a Markdown page."""
+    from conformance.contract.catalog import cases_root
+    from conformance.report.state import state_page
+    from conformance.results.ledger import FOLDER, load_bugs, load_folder
+    from conformance.results.result_file import Results
+
+    columns = [Results.read(Path(file)) for file in files]
+    folder = cases_root().parent / FOLDER
+    page = state_page(columns, load_bugs(folder), load_folder(folder).values())
+    if output:
+        Path(output).write_text(page, encoding="utf-8")
+    else:
+        print(page, end="")
 
 
 def merge(

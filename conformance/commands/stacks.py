@@ -10,31 +10,44 @@ import typer
 
 
 def stacks(
-    description: Annotated[str | None, typer.Argument(metavar="[FILE.toml]", help="Show this one alone.")] = None,
+    stack: Annotated[str | None, typer.Argument(metavar="[STACK]", help="Show this one alone: a name, a file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
 ) -> None:
-    """List the stacks that exist here and what each declares, or show one description."""
+    """List the stacks, what each declares and how to install it, or show one of them."""
     from conformance.stacks import all_stacks, resolve
+    from conformance.stacks.description import read, shipped
 
+    if stack is None:
+        shown = all_stacks()
+    elif stack.endswith(".toml"):
+        shown = [read(stack)]
+    else:
+        shown = [shipped().get(stack) or resolve(stack)]
     rows: list[dict[str, Any]] = [
         {
             "name": one.name,
             "backend": one.backend if isinstance(one.backend, str) or one.backend is None else one.spec,
             "capabilities": sorted(one.capabilities) if one.described else None,
+            "denied": dict(one.denied),
             "config": dict(one.config),
+            "options": dict(one.options),
+            "install": one.install,
         }
-        for one in ([resolve(description)] if description else all_stacks())
+        for one in shown
     ]
     if as_json:
-        print(json.dumps(rows[0] if description else rows, indent=2))
+        print(json.dumps(rows[0] if stack else rows, indent=2))
         return
     for row in rows:
         declared = row["capabilities"]
-        print(f"{row['name']:32} {'found out by probing' if declared is None else ', '.join(declared)}")
-    if description:
+        told = "found out by probing" if declared is None else ", ".join(declared)
+        print(f"{row['name']:32} {told}" + (f" [{row['install']}]" if row["install"] else ""))
+    if stack:
         print(f"{'backend':32} {rows[0]['backend']}")
-        for name, value in rows[0]["config"].items():
+        for name, value in (*rows[0]["config"].items(), *rows[0]["options"].items()):
             print(f"{name:32} {value}")
+        for name, value in rows[0]["denied"].items():
+            print(f"{f'no {name}':32} {value}")
 
 
 def probe(
@@ -47,13 +60,13 @@ def probe(
     from conformance.capability_search.search import search
     from conformance.program.devices import resolve as resolve_devices
     from conformance.stacks import resolve
-    from conformance.stacks.external import description, package_of
+    from conformance.stacks.description import description_text
+    from conformance.stacks.external import package_of
 
     [one_device] = resolve_devices([device])
     found = resolve(stack)
     package, version = package_of(found)
     answers = search(stack, one_device)
-    held = [one["capability"] for one in answers if one["holds"]]
     if as_json:
         record = {"stack": found.name, "package": package, "version": version, "device": one_device}
         print(json.dumps({**record, "capabilities": answers}, indent=2))
@@ -62,4 +75,4 @@ def probe(
         for one in answers:
             print(f"  {'yes' if one['holds'] else 'no ':4} {one['capability']:22} {one['seen']}".rstrip())
     if output:
-        Path(output).write_text(description(found, held), encoding="utf-8")
+        Path(output).write_text(description_text(found, answers), encoding="utf-8")

@@ -6,11 +6,14 @@ import functools
 import importlib
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from conformance.stacks.external import load
 
 KINDS = ("compile_error", "runtime_error", "accuracy", "segfault", "abort", "hang")
 INJECTED = {
@@ -74,7 +77,7 @@ class FaultyBackend:
     @staticmethod
     def around(backend: str, fault: Fault, imports: Sequence[str] = ()) -> FaultyBackend:
         """Name the wrapper after the fault, which the generated scripts show."""
-        own = backend.replace(":", "_").replace(".", "_")
+        own = re.sub(r"\W+", "_", backend).strip("_")
         return FaultyBackend(f"{own}_with_{fault.operator}_{fault.kind}", fault, backend, tuple(imports))
 
     def __call__(self, graph_module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
@@ -101,8 +104,7 @@ class FaultyBackend:
 
         for module in self.imports:
             importlib.import_module(module)
-        module, _, attribute = self.backend.partition(":")
-        found = getattr(importlib.import_module(module), attribute) if attribute else lookup_backend(self.backend)
+        found = load(self.backend) if ":" in self.backend else lookup_backend(self.backend)
         assert callable(found)
         return found
 

@@ -43,11 +43,11 @@ def _facts(name: str, column: Results) -> str:
 
 def _findings(column: Results) -> str:
     """Capabilities that a stack lacks, then each root cause as an item of a list with its program folded away."""
-    items = [f"- {_escaped(line)}" for line in denied(column.claim)]
+    items = [f"- {escaped(line)}" for line in denied(column.claim)]
     for one in findings(column.results):
-        items.append(f"- **{title(one)}** (`{one.id}`): {_escaped(one.sentence)} Shortest: `{one.shortest.case}`.")
-        items += [f"  - {_code(str(found))}" for found in differences(one)]
-        items += [f"  - {_code(line)}" for line in commands(one)]
+        items.append(f"- **{title(one)}** (`{one.id}`): {escaped(one.sentence)} Shortest: `{one.shortest.case}`.")
+        items += [f"  - {code(str(found))}" for found in differences(one)]
+        items += [f"  - {code(line)}" for line in commands(one)]
     return "\n".join(items)
 
 
@@ -69,7 +69,7 @@ def _claims(column: Results) -> str:
         "status",
         *(f"{level} {what}" for level in LEVELS for what in ("kept", "broken", "not run")),
     ]
-    return _table(heads, body, left=3)
+    return table(heads, body, left=3)
 
 
 def _one_file(results: Results) -> str:
@@ -81,12 +81,12 @@ def _one_file(results: Results) -> str:
         figures = [str(number) for number in numbers(count)]
         cells = [row.area, row.stack, row.device, *figures, percent(count.pass_rate), percent(count.taken_on)]
         body.append([f"**{cell}**" for cell in cells] if row.area == ALL_AREAS else cells)
-    return _table(heads, body, left=3)
+    return table(heads, body, left=3)
 
 
 def _several_files(columns: Sequence[Results], names: Sequence[str]) -> str:
     body = [[row.area, row.stack, row.device, *map(short, row.counts)] for row in rows(columns)]
-    return _table(["area", "stack", "device", *names], body, left=3 + len(names))
+    return table(["area", "stack", "device", *names], body, left=3 + len(names))
 
 
 def _differing(changed: Sequence[Line], names: Sequence[str]) -> str:
@@ -94,31 +94,33 @@ def _differing(changed: Sequence[Line], names: Sequence[str]) -> str:
         [f"`{line.key[0]}`", *line.key[1:], *(result.outcome if result else "-" for result in line.results)]
         for line in changed
     ]
-    return _table(["case", "stack", "device", *names], body, left=3 + len(names))
+    return table(["case", "stack", "device", *names], body, left=3 + len(names))
 
 
 def _items(line: Line, names: Sequence[str]) -> Iterable[str]:
     for name, result in zip(names, line.results, strict=True):
         if result is not None and not result.as_expected:
             where = f"{result.stack}, {result.device}" + (f", {name}" if len(names) > 1 else "")
-            yield f"- `{result.case}` on {where}: {result.outcome}. {_escaped(result.reason)}".rstrip()
-            yield from (f"  - {_code(str(found))}" for found in result.discrepancies)
+            yield f"- `{result.case}` on {where}: {result.outcome}. {escaped(result.reason)}".rstrip()
+            yield from (f"  - {code(str(found))}" for found in result.discrepancies)
             if result.first_divergence:
                 yield f"  - first divergence: {result.first_divergence}"
 
 
-def _table(heads: Sequence[str], body: Iterable[Sequence[str]], left: int) -> str:
+def table(heads: Sequence[str], body: Iterable[Sequence[str]], left: int) -> str:
+    """A table whose first ``left`` columns hold text and whose others hold numbers."""
     rule = ["---"] * left + ["---:"] * (len(heads) - left)
     return "\n".join(
         "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in [heads, rule, *body]
     )
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Text as code on one line, whatever backticks it holds."""
     text = " ".join(text.split())
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text on one line in which nothing is taken for Markdown or HTML."""
     return " ".join(text.split()).replace("<", "\\<").replace("*", "\\*")

@@ -14,7 +14,8 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.compilers import nop
 from torch._functorch.partitioners import default_partition
 from torch._inductor import config as inductor_config
-from torch._inductor import cpu_vec_isa
+from torch._inductor import cpu_vec_isa, list_mode_options
+from torch._inductor.cudagraph_trees import reset_cudagraph_trees
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from conformance.capture.recorder import Recorder
@@ -31,6 +32,8 @@ GENERAL = ASSUMED | {"minifier"}
 AOT = GENERAL | {"profiler"}
 INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_after_aot", "minifier_aot_inductor"}
 FREEZING = {"inductor.freezing": True}
+#: Inductor as ``torch.compile(mode=...)`` sets it up, by the name of the stack; they differ from it on a GPU.
+MODES = {"inductor_reduce_overhead": "reduce-overhead", "inductor_max_autotune": "max-autotune-no-cudagraphs"}
 #: Seconds after which an empty file is abandoned, not being written.
 ABANDONED = 60.0
 
@@ -59,6 +62,8 @@ class InductorStack(Stack):
     def running(self, config: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
         with faster_linker() if speedups_asked() else contextlib.nullcontext(), super().running(config, recorder):
             yield
+        if self.config.get("inductor.triton.cudagraphs"):  # as torch's own wrapper of this mode does at a reset
+            reset_cudagraph_trees()
 
 
 def _remove_unfinished() -> None:
@@ -90,6 +95,11 @@ def _warm_up(x: torch.Tensor) -> torch.Tensor:
     return (x + 1).sin()
 
 
+def _mode(name: str) -> dict[str, Any]:
+    """What ``torch.compile(mode=name)`` sets of inductor's config."""
+    return {f"inductor.{key}": value for key, value in list_mode_options(name).items()}
+
+
 BUILTIN = (
     Stack("eager", None, EAGER),
     # Runs mutation as it is written: overlap needs no graph of its own, so that it is not exact.
@@ -115,6 +125,20 @@ BUILTIN = (
         shares_failures_of="inductor",
         exact=True,
     ),
+    *(
+        InductorStack(
+            name,
+            "inductor",
+            INDUCTOR,
+            config=_mode(mode),
+            area_config={"freezing": FREEZING},
+            shares_failures_of="inductor",
+            exact=True,
+        )
+        for name, mode in MODES.items()
+    ),
+    # Replays the kernels of a GPU; on the CPU it runs the graph as AOTAutograd makes it. Not exact: it has no ledger.
+    Stack("cudagraphs", "cudagraphs", AOT),
     AotInductorStack(
         "aot_inductor",
         "inductor",

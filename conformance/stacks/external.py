@@ -1,30 +1,18 @@
-"""Stacks that are somebody's own: a registered backend, a ``package.module:callable``, a TOML description."""
+"""Stacks that are somebody's own: a registered backend, or a ``package.module:callable``."""
 
 from __future__ import annotations
 
 import importlib
-import json
-import re
 import sys
-from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import torch._dynamo
 
-from conformance.contract.capabilities import CAPABILITIES
 from conformance.contract.registry import nearest
-from conformance.oracle.compare_values import Tolerance
 from conformance.stacks.base import ASSUMED, Stack
 from conformance.stacks.config import StackError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-KEYS = {"name", "backend", "imports", "capabilities", "config", "options", "tolerance"}
 
 
 def registered_backends() -> list[str]:
@@ -49,6 +37,9 @@ def package_of(stack: Stack) -> tuple[str, str | None]:
     """The package that a stack's backend lies in and its version (None where it is not installed as a package)."""
     backend = stack.backend
     if isinstance(backend, str):
+        for entry in metadata.entry_points(group="torch_dynamo_backends", name=backend):
+            if entry.dist is not None:
+                return entry.dist.name, entry.dist.version
         from torch._dynamo.backends.registry import lookup_backend
 
         backend = lookup_backend(backend)
@@ -61,8 +52,8 @@ def package_of(stack: Stack) -> tuple[str, str | None]:
 
 
 def load(spec: str) -> Any:
-    """What ``package.module:name`` names."""
-    module_name, _, attribute = spec.partition(":")
+    """What ``package.module:name`` names, or what it returns where ``()`` stands behind the name."""
+    module_name, _, attribute = spec.removesuffix("()").partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -74,66 +65,4 @@ def load(spec: str) -> Any:
             public = [name for name in dir(found) if callable(getattr(found, name)) and not name.startswith("_")]
             raise StackError(f"{module_name} has no {part!r}; {nearest(part, public)}")
         found = getattr(found, part)
-    return found
-
-
-def from_toml(path: str) -> Stack:
-    """The stack that a TOML file describes; every mistake in it is one line."""
-    file = Path(path)
-    if not file.is_file():
-        raise StackError(f"no stack description at {path}")
-    try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StackError(f"{path}: not TOML: {error}") from error
-    unknown = sorted(set(table) - KEYS)
-    if unknown:
-        raise StackError(f"{path}: unknown key {unknown[0]!r}; known: {', '.join(sorted(KEYS))}")
-    for key in ("name", "backend"):
-        if not isinstance(table.get(key), str):
-            raise StackError(f"{path}: {key} must be given, as text")
-    capabilities = table.get("capabilities", sorted(ASSUMED))
-    for capability in capabilities:
-        if capability not in CAPABILITIES:
-            raise StackError(f"{path}: unknown capability {capability!r}; {nearest(capability, CAPABILITIES)}")
-    imports = tuple(table.get("imports", ()))
-    for name in imports:
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            raise StackError(f"{path}: cannot import {name!r}: {error}") from error
-    backend: Any = table["backend"]
-    if ":" in backend:
-        backend = from_callable(backend).backend
-    elif backend not in registered_backends():
-        raise StackError(f"{path}: no backend {backend!r}; {nearest(backend, registered_backends())}")
-    try:
-        tolerance = Tolerance(**table.get("tolerance", {}))
-    except TypeError as error:
-        raise StackError(f"{path}: tolerance takes factor and floor") from error
-    return Stack(
-        table["name"],
-        backend,
-        frozenset(capabilities) | {"compile"},
-        config=table.get("config", {}),
-        imports=imports,
-        options=table.get("options", {}),
-        tolerance=tolerance,
-        spec=table["backend"],
-        described="capabilities" in table,
-    )
-
-
-def description(stack: Stack, capabilities: Iterable[str]) -> str:
-    """A TOML description of the stack with these capabilities, which `from_toml` reads."""
-    name = re.sub(r"[^A-Za-z0-9_.-]+", ".", stack.name)
-    backend = stack.backend if isinstance(stack.backend, str) and not stack.spec else stack.spec
-    lines = [f"name = {json.dumps(name)}", f"backend = {json.dumps(backend)}"]
-    if stack.imports:
-        lines.append(f"imports = {json.dumps(list(stack.imports))}")
-    lines += ["capabilities = [", *(f"    {json.dumps(one)}," for one in capabilities), "]"]
-    for table in ("config", "options"):
-        values: Mapping[str, Any] = getattr(stack, table)
-        if values:
-            lines += ["", f"[{table}]", *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in values.items())]
-    return "\n".join(lines) + "\n"
+    return found() if spec.endswith("()") else found

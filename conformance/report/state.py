@@ -1,0 +1,193 @@
+"""The state of stacks and of torch as one Markdown page, from result files and the bugs that ship."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from packaging.version import Version
+
+from conformance.contract.profiles import PROFILES
+from conformance.contract.registry import LEVELS
+from conformance.report.faults import KINDS, Fault, faults, shows
+from conformance.report.markdown import code, escaped, table
+from conformance.results.bugs import UNREPORTED, Bug
+from conformance.results.findings import findings
+from conformance.results.ledger import Ledger
+from conformance.results.result_file import CaseResult, Key, Results
+
+
+@dataclass(frozen=True)
+class StackRun:
+    """What one result file says of one stack."""
+
+    stack: str
+    run: Results
+    results: Sequence[CaseResult]
+    claim: Mapping[str, Any] = field(default_factory=dict)
+    findings: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def torch(self) -> str:
+        """The release of torch that it ran on."""
+        return str(self.run.environment.get("torch", "?"))
+
+    @property
+    def date(self) -> str:
+        """The day on which the run began."""
+        return self.run.started[:10] or "undated"
+
+    @property
+    def devices(self) -> str:
+        """The devices on which cases ran."""
+        return ", ".join(sorted({one.device for one in self.results if one.outcome != "unavailable"})) or "none"
+
+    @property
+    def package(self) -> str:
+        """The package of the stack and its version, as far as they are known."""
+        return f"{self.claim['package']} {self.claim['version'] or ''}".strip() if self.claim else "?"
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Its place on the page, whatever the order of the files."""
+        release = Version(self.torch) if self.torch != "?" else Version("0")
+        return self.stack, release, self.devices, self.run.started
+
+
+def state_page(columns: Sequence[Results], bugs: Mapping[str, Bug], ledgers: Iterable[Ledger]) -> str:
+    """The text of the page: profiles, commands and findings by stack, then torch's own faults."""
+    runs = sorted((one for column in columns for one in _stacks(column)), key=lambda one: one.order)
+    found = faults(bugs, ledgers, [one for run in runs for one in run.results])
+    parts = [
+        "# State",
+        "Written by `conformance state`: every number is that of a result file or of `known_failures/`.",
+        "## Stacks",
+        table(["stack", "package", "torch", "device", "date", *PROFILES, "findings"], map(_summary, runs), left=11),
+        "## Clauses by profile",
+        _profiles(runs),
+        "## Runs",
+        "\n".join(map(_run, runs)),
+        "## Findings",
+        *(part for run in runs for part in _findings(run, bugs)),
+        "## Faults of torch",
+        *_faults(found, [one for run in runs for one in run.results]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _stacks(run: Results) -> Iterator[StackRun]:
+    """The stacks of one result file; one that has results and no claim (a merged file has none) is among them."""
+    claims = {one["stack"]: one for one in run.claim}
+    told = run.findings or [one.to_json() for one in findings(run.results)]
+    for stack in {**claims, **dict.fromkeys(one.stack for one in run.results)}:
+        results = [one for one in run.results if one.stack == stack]
+        yield StackRun(stack, run, results, claims.get(stack, {}), [one for one in told if one["stack"] == stack])
+
+
+def _summary(one: StackRun) -> list[str]:
+    profiles = one.claim.get("profiles", {})
+    statuses = [profiles[name]["status"] if name in profiles else "-" for name in PROFILES]
+    return [one.stack, one.package, one.torch, one.devices, one.date, *statuses, str(len(one.findings))]
+
+
+def _profiles(runs: Sequence[StackRun]) -> str:
+    counts = ("kept", "broken", "not_run")
+    heads = ["stack", "torch", "device", "date", "profile", "status"]
+    heads += [f"{level} {name.replace('_', ' ')}" for level in LEVELS for name in counts]
+    body = [
+        [one.stack, one.torch, one.devices, one.date, name, profile["status"]]
+        + [str(profile[level.lower()][count]) for level in LEVELS for count in counts]
+        for one in runs
+        for name, profile in one.claim.get("profiles", {}).items()
+    ]
+    return table(heads, body, left=6)
+
+
+def _run(one: StackRun) -> str:
+    """Which run it was, and how it is repeated."""
+    suite = f"suite {one.run.suite.get('version', '?')} at {str(one.run.suite.get('commit') or 'no commit')[:12]}"
+    command = code(one.claim["command"]) if one.claim else "the file has no command"
+    incomplete = ", **incomplete**" if one.run.incomplete else ""
+    count = f"{len(one.results)} results{incomplete}"
+    return f"- {one.stack}, torch {one.torch}, {one.devices}, {one.date}: {count}, {suite}: {command}"
+
+
+def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
+    """What the stack was found not to do, and the causes of its failures, those that explain most results first."""
+    denied = [f"- no {name}: {escaped(seen)}" for name, seen in sorted(one.claim.get("denied", {}).items())]
+    if not denied and not one.findings:
+        return
+    yield f"### {one.stack} ({one.package}) on torch {one.torch}, {one.devices}, {one.date}"
+    if denied:
+        yield "\n".join(["What a probe found the stack not to do:", "", *denied])
+    if one.findings:
+        by_key = {result.key: result for result in one.results}
+        ordered = sorted(one.findings, key=lambda finding: (-len(finding["results"]), finding["sentence"]))
+        body = [
+            [
+                str(len(finding["results"])),
+                escaped(finding["sentence"]),
+                finding["origin"],
+                finding["rung"] or "-",
+                _bug(finding["bug"], bugs),
+                _script(finding, by_key),
+            ]
+            for finding in ordered
+        ]
+        yield table(["results", "finding", "fault of", "first on", "bug", "script"], body, left=6)
+        explained = sum(len(finding["results"]) for finding in ordered)
+        yield f"{len(ordered)} findings explain {explained} of {len(one.results)} results."
+
+
+def _bug(name: str | None, bugs: Mapping[str, Bug]) -> str:
+    return _link(bugs[name]) if name and name in bugs else name or UNREPORTED
+
+
+def _link(bug: Bug) -> str:
+    """Where the bug is reported; what is not has a script."""
+    if bug.link == UNREPORTED:
+        return f"{UNREPORTED}, {code(str(bug.script))}"
+    return f"[{'/'.join(bug.link.rsplit('/', 2)[-2:])}]({bug.link})"
+
+
+def _script(finding: Mapping[str, Any], by_key: Mapping[Key, CaseResult]) -> str:
+    """A script of the finding, one that shows it where there is one; it lies in the results folder of its run."""
+    results = [by_key[key] for key in map(tuple, finding["results"]) if key in by_key]
+    scripts = sorted(
+        (one.script_shows is not True, one.script_shows is False, one.script) for one in results if one.script
+    )
+    if not scripts:
+        return "-"
+    _, fails_to_show, path = scripts[0]
+    return code("/".join(PurePath(path).parts[-2:])) + (" (does not show it)" if fails_to_show else "")
+
+
+def _faults(found: Sequence[Fault], results: Sequence[CaseResult]) -> Iterator[str]:
+    yield "\n".join(f"- {kind}: {meaning}" for kind, meaning in KINDS.items())
+    body = [
+        [
+            one.kind,
+            escaped(one.bug.title),
+            _link(one.bug),
+            ", ".join(one.stacks),
+            code(one.releases),
+            str(one.listed),
+            str(one.seen),
+        ]
+        for one in found
+    ]
+    heads = ["kind", "fault", "reported", "stacks", "torch", "cases listed", "results here"]
+    yield table(heads, body, left=5)
+    kinds = Counter(one.kind for one in found)
+    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
+    unreported = sum(one.bug.link == UNREPORTED for one in found)
+    known = [one for one in results if one.outcome == "known_failure"]
+    others = sum(not any(shows(one, fault.bug) for fault in found) for one in known)
+    yield (
+        f"{len(found)} faults: {counts}; {unreported} unreported; {sum(one.seen > 0 for one in found)} show in these "
+        f"runs, in {sum(one.seen for one in found)} results. Of {len(known)} known failures in these runs {others} are "
+        "put down to none of these faults."
+    )
