@@ -158,7 +158,7 @@ def test_columns_are_called_by_what_tells_them_apart(columns, expected):
 def test_the_terminal_shows_figures_and_what_is_not_as_expected():
     text = printed(run(result(), FAILED, KNOWN))
     assert re.search(r"^layout +inductor +cpu +1 +1 +1 +\. +\. +\. +33% +100%", text, re.M)
-    assert "1 result of inductor, the fault of the stack, first on aot_eager\n" in text
+    assert "1 result of inductor, the fault of torch's rungs, first on aot_eager\n" in text
     assert "\n    outputs[0].stride: eager (12, 1), stack (1, 3)\n" in text
     assert "\n  alone: conformance run --case 'layout/test_a.py::test_f[<a>]' --stack inductor --device cpu\n" in text
     assert re.search(r"^[0-9a-f]{8}  fail +inductor, cpu  layout/test_a.py::test_f\[<a>\]$", text, re.M)
@@ -185,9 +185,10 @@ def test_a_comparison_lists_changes_graphs_and_counts():
         "  layout/test_a.py::test_c on inductor, cpu: fail -> pass\n"
         "new: none\n"
         "gone: none\n"
+        "fails differently: none\n"
         "graph changed: layout/test_a.py::test_b on inductor, cpu, stage forward\n"
         "  --- old\n  +++ new\n  @@ -1 +1 @@\n  -a\n  +b\n"
-        "1 regressed, 1 fixed, 0 new, 0 gone, 1 graphs changed"
+        "1 regressed, 1 fixed, 0 new, 0 gone, 0 fails differently, 1 graphs changed"
     )
 
 
