@@ -35,9 +35,14 @@ class Finding:
         return hashlib.sha256(f"{whose}{self.stack}: {self.signature}".encode()).hexdigest()[:8]
 
     @property
+    def by_length(self) -> list[CaseResult]:
+        """The results, those of small programs first, by the graph that Dynamo made of them."""
+        return sorted(self.results, key=lambda one: (len(one.graphs.get("dynamo", "")) or 10**6, one.case))
+
+    @property
     def shortest(self) -> CaseResult:
-        """The result to look at first: the smallest program, by the graph that Dynamo made of it."""
-        return min(self.results, key=lambda one: (len(one.graphs.get("dynamo", "")) or 10**6, one.case))
+        """The result to look at first."""
+        return self.by_length[0]
 
     @property
     def rung(self) -> str:
