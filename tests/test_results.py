@@ -249,8 +249,6 @@ def test_merge_refuses_what_is_not_one_run(part, message):
         merge([run(result()), run(result(), **part)])
 
 
-
-
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
