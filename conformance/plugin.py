@@ -24,7 +24,7 @@ from conformance.suite.options import SECONDS, RunOptions, add_to, from_environm
 from conformance.suite.outcomes.case_report import conclude
 from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
 from conformance.suite.pytest_run import USAGE
-from conformance.suite.terminal.captured_log import warnings_with
+from conformance.suite.terminal.captured_log import told_with, warnings_with
 from conformance.suite.terminal.progress import CONTROLLER, PROPERTY
 
 PLAN: pytest.StashKey[Plan] = pytest.StashKey()
@@ -199,7 +199,8 @@ def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[Any]) -> Generato
     report = yield
     if CASE in item.stash:
         folder = item.config.option.results
-        concluded = conclude(item, call, report, Path(folder) / "failures" if folder else None)
+        with told_with(item, report):
+            concluded = conclude(item, call, report, Path(folder) / "failures" if folder else None)
         if concluded is not None:
             found, failure = concluded
             sent = {"result": found.to_json(), "failure": failure.to_json() if failure is not None else None}

@@ -344,16 +344,16 @@ from conformance import clause, tensors
 
 
 def unlike(x):
-    warnings.warn("a warning of torch's", DeprecationWarning)
-    logging.getLogger("torch._dynamo.convert_frame").warning("a log of torch's")
+    warnings.warn("a warning that torch gives", DeprecationWarning)
+    logging.getLogger("torch._dynamo.convert_frame").warning("a log that torch writes")
     return x * (3 if torch.compiler.is_compiling() else 2)
 
 
 @clause("aot_autograd.mutation.writeback")
 def test_differs(stack, device):
     """It differs, and torch says much meanwhile."""
-    warnings.warn("a warning of torch's", DeprecationWarning)
-    logging.getLogger("torch._dynamo.convert_frame").warning("a log of torch's")
+    warnings.warn("a warning that torch gives", DeprecationWarning)
+    logging.getLogger("torch._dynamo.convert_frame").warning("a log that torch writes")
     stack.run(unlike, tensors((3,), device=device)).assert_matches_eager()
 
 
@@ -373,13 +373,13 @@ def test_the_terminal_says_each_failure_once(cases: Path, tmp_path: Path) -> Non
     assert done.returncode == 1, printed
     assert "FAILED" not in printed
     assert "= FAILURES =" not in printed
-    assert "of torch's" not in printed
+    assert "that torch" not in printed
     assert printed.count("test_some.py::test_differs") == 3  # the finding's shortest, its command, its line
     assert "It differs" not in printed
     assert 'raise KeyError("no such thing")' in printed
     assert "2 failed" in printed
     kept = (tmp_path / "junit.xml").read_text(encoding="utf-8")
-    assert "x DeprecationWarning: a warning of torch" in kept
-    assert "a log of torch" in kept
+    assert "x DeprecationWarning: a warning that torch" in kept
+    assert "a log that torch" in kept
     verbose = run(cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-vv", "-k", "differs")
     assert "= FAILURES =" in verbose.stdout

@@ -86,7 +86,8 @@ class CaseResult:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> CaseResult:
         """The result as it was written; raises `ResultsError` where it was not written by this suite."""
-        data = {"alone": None, **data}
+        if isinstance(data, Mapping):
+            data = {"alone": None, **data}
         _check_keys(data, cls)
         if data["outcome"] not in OUTCOMES:
             raise ResultsError(f"the outcome {data['outcome']!r} is not one of {', '.join(OUTCOMES)}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import pytest
 
@@ -28,8 +29,20 @@ def warnings_with(item: pytest.Item) -> Iterator[None]:
 
 
 @contextmanager
+def told_with(item: Any, report: pytest.TestReport) -> Iterator[None]:
+    """Capture what is written while a failure is looked into, after its case has ended, and add it to its report."""
+    before = len(item._report_sections)
+    capture = item.config.pluginmanager.getplugin("capturemanager")
+    try:
+        with capture.item_capture("call", item) if capture else nullcontext(), without_warnings():
+            yield
+    finally:
+        report.sections += [(f"Captured {kind} {when}", text) for when, kind, text in item._report_sections[before:]]
+
+
+@contextmanager
 def without_warnings() -> Iterator[None]:
-    """What prepares a run warns nobody: no program of a case runs in it."""
+    """What is said while nothing is compared warns nobody: that prepares a run, or looks into a failure once more."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

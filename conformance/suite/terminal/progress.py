@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Generator, Iterable
@@ -12,7 +11,6 @@ import pytest
 
 from conformance.report.finding_blocks import shortened
 from conformance.results.case_seconds import read_seconds
-from conformance.results.result_file import AS_EXPECTED
 
 #: Seconds between two lines where the output is no terminal, and between two of a line's updates where it is one.
 EVERY, OFTEN = 15.0, 0.2
@@ -75,14 +73,10 @@ class Progress:
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str) -> None:
         """A case that ended its worker has ended, too."""
-        self.unexpected += 1
         self.pytest_runtest_logfinish(crashitem)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        for name, value in report.user_properties:
-            if name == PROPERTY and json.loads(value)["result"]["outcome"] not in AS_EXPECTED:
-                self.unexpected += 1
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.unexpected += report.failed
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_teststatus(self) -> Generator[None, Any, Any]:
