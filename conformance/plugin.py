@@ -18,12 +18,14 @@ from conformance.contract.scopes import SCOPES
 from conformance.results.case_seconds import longest_first, read_seconds
 from conformance.run.bound_stack import BoundStack
 from conformance.stacks.cache_folder import cache_folder
-from conformance.suite.controller import PROPERTY, Controller
+from conformance.suite.controller import Controller
 from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, needs_of, rows_of, scopes_of
 from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
 from conformance.suite.outcomes.case_report import conclude
 from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
 from conformance.suite.pytest_run import USAGE
+from conformance.suite.terminal.captured_log import told_with, warnings_with
+from conformance.suite.terminal.progress import CONTROLLER, PROPERTY
 
 PLAN: pytest.StashKey[Plan] = pytest.StashKey()
 #: The stacks that have run a case in this process, and so have imported all that they need.
@@ -83,7 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(config.option.scope)
     _set_environment(config, options)
     if worker is None:
-        config.pluginmanager.register(Controller(config, plan, options), "conformance-controller")
+        controller = Controller(config, plan, options)
+        config.pluginmanager.register(controller, CONTROLLER)
+        config.pluginmanager.register(controller.lists)
 
 
 def _set_environment(config: pytest.Config, options: RunOptions) -> None:
@@ -186,7 +190,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     ledgers, about = item.config.stash[PLAN].ledgers, (item.stash[CASE], item.stash[TARGET])
     item.stash[ENTRY], item.stash[INHERITED] = ledgers.entry(*about), ledgers.inherited(*about)
     listed = item.stash[ENTRY] is not None or bool(item.stash[INHERITED])
-    with expect.open_case(item.nodeid, accept_allowed=not listed):
+    with expect.open_case(item.nodeid, accept_allowed=not listed), warnings_with(item):
         return (yield)
 
 
@@ -195,7 +199,8 @@ def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[Any]) -> Generato
     report = yield
     if CASE in item.stash:
         folder = item.config.option.results
-        concluded = conclude(item, call, report, Path(folder) / "failures" if folder else None)
+        with told_with(item, report):
+            concluded = conclude(item, call, report, Path(folder) / "failures" if folder else None)
         if concluded is not None:
             found, failure = concluded
             sent = {"result": found.to_json(), "failure": failure.to_json() if failure is not None else None}

@@ -90,7 +90,7 @@ def test_compare_fails_on_a_regression_and_shows_the_graph(files, monkeypatch, c
     assert CASE in lines[1]
     assert "  -in0: f32[3]" in lines
     assert "  +in0: f32[4]" in lines
-    assert lines[-1] == "1 regressed, 0 fixed, 0 new, 0 gone, 1 graphs changed"
+    assert lines[-1] == "1 regressed, 0 fixed, 0 new, 0 gone, 0 fails differently, 1 graphs changed"
 
 
 def test_compare_passes_on_a_repair(files, monkeypatch, capsys):
@@ -103,6 +103,25 @@ def test_compare_passes_on_a_repair(files, monkeypatch, capsys):
 def test_merge_writes_what_report_and_compare_read(files, monkeypatch, capsys):
     assert run(monkeypatch, "merge", "old.json", "cuda.json", "-o", "all.json") == 0
     assert {one.device for one in Results.read(files / "all.json").results} == {"cpu", "cuda"}
+
+
+def test_merge_of_results_that_disagree_writes_nothing(files, monkeypatch, capsys):
+    assert run(monkeypatch, "merge", "old.json", "new.json", "-o", "all.json") == 2
+    told = capsys.readouterr().err
+    assert f"{CASE} on inductor, cpu is pass (nothing more is known) and fail (outputs[0].stride)" in told
+    assert told.count("\n") == 1
+    assert not (files / "all.json").exists()
+
+
+def test_compare_passes_where_a_failure_is_another_one(files, monkeypatch, capsys):
+    again = results("fail")
+    again.results[0].discrepancies = [Discrepancy("value", "outputs[0]", "1.0", "2.0")]
+    again.write(files / "again.json")
+    assert run(monkeypatch, "compare", "new.json", "again.json") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "fails differently: 1" in lines
+    assert f"  {CASE} on inductor, cpu: fail -> fail: outputs[0].stride before, outputs[0].value now" in lines
+    assert "1 fails differently" in lines[-1]
 
 
 def test_report_writes_the_files_asked_for(files, monkeypatch, capsys):

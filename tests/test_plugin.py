@@ -332,3 +332,54 @@ def test_shards_are_disjoint_and_complete(cases: Path, tmp_path: Path) -> None:
         found += outcomes(folder)
 
     assert sorted(found) == ["test_is_wrong_itself", "test_needs_more", "test_passes"]
+
+
+LOUD = '''
+import logging
+import warnings
+
+import torch
+
+from conformance import clause, tensors
+
+
+def unlike(x):
+    warnings.warn("a warning that torch gives", DeprecationWarning)
+    logging.getLogger("torch._dynamo.convert_frame").warning("a log that torch writes")
+    return x * (3 if torch.compiler.is_compiling() else 2)
+
+
+@clause("aot_autograd.mutation.writeback")
+def test_differs(stack, device):
+    """It differs, and torch says much meanwhile."""
+    warnings.warn("a warning that torch gives", DeprecationWarning)
+    logging.getLogger("torch._dynamo.convert_frame").warning("a log that torch writes")
+    stack.run(unlike, tensors((3,), device=device)).assert_matches_eager()
+
+
+def test_is_wrong_itself(stack, device):
+    """A fault of the case."""
+    raise KeyError("no such thing")
+'''
+
+
+def test_the_terminal_says_each_failure_once(cases: Path, tmp_path: Path) -> None:
+    """No second list, no warnings and logs of torch's: these stand with the case; the traceback of a fault is shown."""
+    (cases / "aot_autograd" / "test_some.py").write_text(LOUD, encoding="utf-8")
+    junit = ("-o", "junit_logging=all", f"--junitxml={tmp_path / 'junit.xml'}")
+    done = run(cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-n2", *junit)
+    printed = done.stdout + done.stderr
+
+    assert done.returncode == 1, printed
+    assert "FAILED" not in printed
+    assert "= FAILURES =" not in printed
+    assert "that torch" not in printed
+    assert len(re.findall(r"^[0-9a-f]{8}  fail .*test_some.py::test_differs$", printed, re.M)) == 1
+    assert "It differs" not in printed
+    assert 'raise KeyError("no such thing")' in printed
+    assert "2 failed" in printed
+    kept = (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert "x DeprecationWarning: a warning that torch" in kept
+    assert "a log that torch" in kept
+    verbose = run(cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-vv", "-k", "differs")
+    assert "= FAILURES =" in verbose.stdout

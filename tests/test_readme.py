@@ -36,9 +36,9 @@ def failure(folder: Path) -> str:
         text=True,
         check=False,
     )
-    printed = done.stdout.partition(f"\n{CASE} ")[2]
+    printed = re.search(r"^\[[0-9a-f]{8}\] .*\n(  .*\n)+", done.stdout, re.M)
     assert printed, done.stdout + done.stderr
-    return f"{CASE} " + re.split(r"\n(?! )", printed)[0].rstrip() + "\n"
+    return printed[0]
 
 
 def test_the_program_to_check_is_whole(tmp_path: Path) -> None:

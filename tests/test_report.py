@@ -6,6 +6,7 @@ import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -14,6 +15,7 @@ from conformance.contract.failure import Discrepancy
 from conformance.contract.ladder import rungs
 from conformance.report import comparison, html_report, markdown_summary, terminal_table
 from conformance.report.tables import labels, lines, percent, rows, short
+from conformance.results.findings import findings
 from conformance.results.result_file import CaseResult, Count, Results
 from conformance.results.result_sets import diff
 
@@ -158,7 +160,7 @@ def test_columns_are_called_by_what_tells_them_apart(columns, expected):
 def test_the_terminal_shows_figures_and_what_is_not_as_expected():
     text = printed(run(result(), FAILED, KNOWN))
     assert re.search(r"^layout +inductor +cpu +1 +1 +1 +\. +\. +\. +33% +100%", text, re.M)
-    assert "1 result of inductor, the fault of the stack, first on aot_eager\n" in text
+    assert "1 result of inductor, the fault of torch's rungs, first on aot_eager\n" in text
     assert "\n    outputs[0].stride: eager (12, 1), stack (1, 3)\n" in text
     assert "\n  alone: conformance run --case 'layout/test_a.py::test_f[<a>]' --stack inductor --device cpu\n" in text
     assert re.search(r"^[0-9a-f]{8}  fail +inductor, cpu  layout/test_a.py::test_f\[<a>\]$", text, re.M)
@@ -185,9 +187,10 @@ def test_a_comparison_lists_changes_graphs_and_counts():
         "  layout/test_a.py::test_c on inductor, cpu: fail -> pass\n"
         "new: none\n"
         "gone: none\n"
+        "fails differently: none\n"
         "graph changed: layout/test_a.py::test_b on inductor, cpu, stage forward\n"
         "  --- old\n  +++ new\n  @@ -1 +1 @@\n  -a\n  +b\n"
-        "1 regressed, 1 fixed, 0 new, 0 gone, 1 graphs changed"
+        "1 regressed, 1 fixed, 0 new, 0 gone, 0 fails differently, 1 graphs changed"
     )
 
 
@@ -257,18 +260,21 @@ def test_html_links_a_known_failure_to_its_report():
 
 def test_html_folds_carry_what_the_filters_ask_for():
     page = Page(html_report([run(result(), FAILED)]))
-    failed, passed = (fold for fold in page.all("details") if "data-outcome" in fold)
+    [failed] = (fold for fold in page.all("details") if "data-outcome" in fold)
     assert failed == {
+        "id": "r1",
+        "data-finding": findings([FAILED])[0].id,
         "data-outcome": "fail",
         "data-area": "layout",
         "data-stack": "inductor",
         "data-device": "cpu",
         "data-unexpected": None,
     }
-    assert passed["data-outcome"] == "pass"
-    assert "data-unexpected" not in passed
     values = [option.get("value") for option in page.all("option")]
-    assert values == ["", "not as expected", "pass", "fail", "", "layout", "", "inductor", "", "cpu"]
+    assert values == [
+        *("", "not as expected", "fail", "", "layout", "", "inductor", "", "cpu"),
+        *("", findings([FAILED])[0].id),
+    ]
 
 
 def test_html_figures_link_to_the_list_with_filters_set():
@@ -288,6 +294,81 @@ def test_html_has_one_fold_a_case_with_its_result_in_each_file():
 def test_html_names_each_file_though_both_found_the_same():
     text = html_report([run(FAILED), run(FAILED, torch="2.15.0")])
     assert [text.count(f"<p><b>torch {release}</b>") for release in ("2.13.0", "2.15.0")] == [1, 1]
+
+
+SMALL_RUN = Path(__file__).parent / "small_run.json"
+MB = 1_000_000
+
+
+def multiplied(results, number):
+    """A run of that many results, each with a case and graphs of its own."""
+
+    def copy(one, time):
+        graphs = {stage: text.replace("return", f"return_{time}") for stage, text in one.graphs.items()}
+        return replace(one, case=f"{one.case}[{time}]", graphs=graphs)
+
+    return replace(results, results=[copy(results.results[n % len(results.results)], n) for n in range(number)])
+
+
+@pytest.mark.parametrize("which", ["all", "failures"])
+def test_html_of_5000_results_is_small(which):
+    """What a page holds grows with what has to be looked at, and of a cause that many results share it says little."""
+    small = Results.read(SMALL_RUN)
+    if which == "failures":
+        small = replace(small, results=[one for one in small.results if not one.as_expected])
+    text = html_report([multiplied(small, 5000)])
+    assert len(text.encode()) < 3 * MB
+    assert Page(text).open == []
+    assert len(re.findall("<h3>Graph, ", text)) <= 10 * len(findings(small.results))
+
+
+def test_html_counts_passes_and_gives_none_of_them_a_fold():
+    text = html_report([run(result(), result("test_c", "not_applicable", reason="needs freezing"), FAILED)])
+    assert "test_b" not in text
+    assert "test_c" not in text
+    assert re.search(r'<td class="n">\s*1</td>', text)
+
+
+def test_html_shows_a_graph_once():
+    same = [replace(FAILED, case=f"layout/test_a.py::test_{name}") for name in "fg"]
+    text = html_report([run(*same)])
+    assert text.count("<h3>Graph, forward</h3>") == 1
+    assert '<p class="soft">Graph, forward: <a href="#r1">as there</a></p>' in text
+
+
+def test_html_says_once_why_cases_fail_as_expected():
+    known = [replace(KNOWN, case=f"layout/test_a.py::test_{name}") for name in "kl"]
+    text = html_report([run(*known)])
+    assert text.count("views come back as the input") == 1
+    assert "layout/test_a.py::test_k   inductor, cpu\nlayout/test_a.py::test_l   inductor, cpu" in text
+
+
+def test_a_line_of_a_failure_is_shortened_in_its_middle():
+    long = result(f"test_of_{'a' * 200}[last]", "fail", stack="a.long.package.of.somebody:" + "b" * 60)
+    [line] = re.findall("^[0-9a-f]{8}  fail .*$", printed(run(long)), re.M)
+    assert len(line) <= 120
+    assert "layout/test_a.py::test_of_" in line
+    assert line.endswith("aaa[last]")
+    assert re.search(r" a\.long\.pack\S+\.\.\.b+, cpu ", line)
+
+
+def test_a_block_has_clause_diff_and_what_is_not_shown():
+    text = Discrepancy("expectation", "forward", "in0: f32[3]\nreturn (in0,)", "in0: f32[3]\nreturn (add,)")
+    found = result("test_e", "fail", reason="in expectation; besides, dynamo fails likewise", discrepancies=[text])
+    shown = printed(run(found))
+    assert f"\n  clause {CLAUSE}: An input that the program mutates" in shown
+    assert "\n      -return (in0,)\n      +return (add,)\n" in shown
+    assert "\n    not this stack's: dynamo fails likewise\n" in shown
+    many = replace(FAILED, discrepancies=[STRIDE, VALUE, STRIDE, VALUE, STRIDE])
+    assert "\n    and 2 more\n" in printed(run(many))
+
+
+def test_views_count_results_by_whose_fault_they_are():
+    columns = [run(replace(FAILED, first_divergence="inductor"), result("test_e", "error"), result("i", "inherited"))]
+    counts = "the stack 1, torch's rungs 1, the suite 1"
+    assert f"\nwhose fault: {counts}\n" in printed(*columns)
+    assert f"Whose fault: {counts}." in markdown_summary(columns)
+    assert f"<p>Whose fault: {counts}</p>" in html_report(columns).replace("&#39;", "'")
 
 
 def test_html_of_a_run_without_results_says_so():

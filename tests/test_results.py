@@ -11,9 +11,10 @@ import pytest
 
 from conformance.contract.failure import Discrepancy
 from conformance.results.result_file import OUTCOMES, CaseResult, Results, ResultsError
-from conformance.results.result_sets import diff, merge
+from conformance.results.result_sets import LISTS, diff, merge
 
 STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
+VALUE = Discrepancy("value", "outputs[0]", "1.0", "2.0")
 ENVIRONMENT = {"torch": "2.13.0", "triton": None, "python": "3.11.7", "platform": "Linux", "gpus": [], "compiler": None}
 
 
@@ -197,8 +198,31 @@ def test_merge_keeps_what_says_more(weaker, stronger, swapped):
     assert outcomes(merge(parts[::-1] if swapped else parts)) == {"layout/test_a.py::test_b": stronger}
 
 
-def test_merge_of_equal_weight_takes_the_later_part():
-    assert outcomes(merge([run(result()), run(result(outcome="fail"))])) == {"layout/test_a.py::test_b": "fail"}
+@pytest.mark.parametrize(
+    ("one", "other", "says"),
+    [
+        ({}, {"outcome": "fail", "reason": "in call"}, "is pass (nothing more is known) and fail (in call)"),
+        (
+            {"outcome": "fail", "discrepancies": [STRIDE]},
+            {"outcome": "fail", "discrepancies": [VALUE]},
+            "is fail (outputs[0].stride) and fail (outputs[0].value)",
+        ),
+        ({"outcome": "known_failure"}, {"outcome": "unexpected_pass"}, "is known_failure (nothing more is known) and"),
+    ],
+    ids=["outcome", "observables", "ledger"],
+)
+def test_merge_refuses_results_that_disagree(one, other, says):
+    with pytest.raises(ResultsError) as caught:
+        merge([run(result("layout/test_a.py::test_a"), result(**one)), run(result(**other))])
+    assert str(caught.value).startswith("two results disagree: layout/test_a.py::test_b on inductor, cpu ")
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("outcome", ["pass", "fail", "known_failure"])
+def test_merge_makes_one_of_equal_results(outcome):
+    same = {"outcome": outcome, "discrepancies": [STRIDE], "reason": "in call"}
+    merged = merge([run(result(**same, seconds=1.0)), run(result(**same, seconds=2.0))])
+    assert [(one.outcome, one.seconds) for one in merged.results] == [(outcome, 2.0)]
 
 
 def test_merge_names_the_gpus_of_all_parts():
@@ -225,9 +249,6 @@ def test_merge_refuses_what_is_not_one_run(part, message):
         merge([run(result()), run(result(), **part)])
 
 
-LISTS = ("regressed", "fixed", "new", "gone")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
@@ -240,7 +261,7 @@ LISTS = ("regressed", "fixed", "new", "gone")
         ("known_failure", "unexpected_pass", "fixed"),
         ("known_failure", "pass", "fixed"),
         ("fail", "known_failure", None),
-        ("fail", "error", None),
+        ("fail", "error", "fails_differently"),
         ("pass", "pass", None),
         ("pass", "unavailable", "gone"),
         ("pass", "not_applicable", "gone"),
@@ -254,6 +275,26 @@ LISTS = ("regressed", "fixed", "new", "gone")
 def test_diff_sorts_each_change_into_one_list(old, new, where):
     difference = diff(run(*([result(outcome=old)] if old else [])), run(*([result(outcome=new)] if new else [])))
     assert [name for name in LISTS if getattr(difference, name)] == ([where] if where else [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differently"),
+    [
+        (("fail", [STRIDE], ""), ("fail", [VALUE], ""), True),
+        (("fail", [STRIDE], ""), ("fail", [STRIDE, VALUE], ""), True),
+        (("known_failure", [STRIDE], "a bug"), ("known_failure", [VALUE], "a bug"), True),
+        (("fail", [STRIDE], "in call"), ("known_failure", [VALUE], "a bug"), True),
+        (("fail", [], "in call: out of registers"), ("fail", [], "in call: no kernel"), True),
+        (("fail", [STRIDE], "in call"), ("known_failure", [STRIDE], "a bug"), False),
+        (("fail", [STRIDE], ""), ("fail", [replace(STRIDE, actual="(9, 9)")], ""), False),
+        (("fail", [], "in call: no kernel for (3,)"), ("fail", [], "in call: no kernel for (4,)"), False),
+        (("known_failure", [STRIDE], "a bug"), ("fail", [VALUE], "in call"), False),  # which regressed
+    ],
+)
+def test_diff_lists_what_fails_differently(old, new, differently):
+    before, after = (result(outcome=one[0], discrepancies=one[1], reason=one[2]) for one in (old, new))
+    difference = diff(run(before), run(after))
+    assert bool(difference.fails_differently) is differently
 
 
 def test_diff_tells_stacks_and_devices_apart():
@@ -272,7 +313,7 @@ def test_diff_shows_changed_graphs():
 
 def test_diff_counts_in_one_line_and_as_data():
     difference = diff(run(result()), run(result(outcome="fail", reason="in call")))
-    assert difference.line == "1 regressed, 0 fixed, 0 new, 0 gone, 0 graphs changed"
+    assert difference.line == "1 regressed, 0 fixed, 0 new, 0 gone, 0 fails differently, 0 graphs changed"
     assert difference.to_json() == {
         "regressed": [
             {
@@ -287,5 +328,6 @@ def test_diff_counts_in_one_line_and_as_data():
         "fixed": [],
         "new": [],
         "gone": [],
+        "fails_differently": [],
         "graphs": [],
     }

@@ -19,6 +19,12 @@ from conformance.results.case_seconds import FILE, merge_seconds, read_seconds, 
 from conformance.results.result_file import Results
 from conformance.suite.options import RunOptions, UsageError, check_workers, default_of, flag_of
 from conformance.suite.pytest_run import case_ids, run_cases
+from conformance.suite.terminal.progress import Progress
+
+#: The captured output of cases that fail stands in junit.xml.
+LOGS = ("-o", "junit_logging=all", "-o", "junit_log_passing_tests=false")
+#: Without pytest's head and letters: `Progress` says how far the run is.
+QUIET = ("-q", "-o", "console_output_style=classic")
 
 
 def run(options: RunOptions, pytest_arguments: Sequence[str] = ()) -> None:
@@ -26,7 +32,7 @@ def run(options: RunOptions, pytest_arguments: Sequence[str] = ()) -> None:
     root = cases_root()
     options.check()
     results = options.results or "results"
-    arguments = [*replace(options, results=results).arguments(), f"--junitxml={Path(results) / 'junit.xml'}"]
+    arguments = [*replace(options, results=results).arguments(), f"--junitxml={Path(results) / 'junit.xml'}", *LOGS]
     files = {root / without_root(one).partition("::")[0] for one in options.case}
     for one in files:
         if not one.is_file():
@@ -34,7 +40,12 @@ def run(options: RunOptions, pytest_arguments: Sequence[str] = ()) -> None:
     # A worker process even for one: a crash of the stack is then one case's failure, not the end of the run.
     if not os.environ.get("EXPECTTEST_ACCEPT") or options.workers != "1":
         arguments += ["-n", options.workers]
-    raise typer.Exit(run_cases(files.pop() if len(files) == 1 else root, [*arguments, *pytest_arguments]))
+    progress: list[object] = []
+    if not any(one.startswith("-v") or one == "--verbose" for one in pytest_arguments):
+        progress.append(Progress())
+        arguments += QUIET
+    where = files.pop() if len(files) == 1 else root
+    raise typer.Exit(run_cases(where, [*arguments, *pytest_arguments], progress))
 
 
 def run_command() -> Callable[..., None]:

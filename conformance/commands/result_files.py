@@ -14,7 +14,7 @@ def compare(
     new: Annotated[str, typer.Argument(metavar="NEW.json")],
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """What regressed, got fixed, is new or gone between two result files, and the graphs that changed."""
+    """What regressed, got fixed, is new, gone or fails differently in the new file, and the graphs that changed."""
     from conformance.report.terminal import comparison
     from conformance.results.result_file import Results
     from conformance.results.result_sets import diff

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from conformance.suite.controller import PROPERTY
 from conformance.suite.items import CASE, NOT_RUN, TARGET
+from conformance.suite.terminal.progress import PROPERTY
 
 FOLDER = "CONFORMANCE_TRIAL"
 

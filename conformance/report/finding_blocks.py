@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.contract.failure import Discrepancy
+from conformance.contract.registry import clauses
 from conformance.results.findings import Finding
 from conformance.results.result_file import CaseResult
 
 #: Lines of a program that are shown, and columns of a line.
 LONGEST_PROGRAM, WIDTH = 12, 120
+#: Lines of a diff of texts, and columns of a stack's name.
+LONGEST_DIFF, LONGEST_STACK = 40, 30
+#: Discrepancies that are shown of one program.
+MOST_DIFFERENCES = 3
 
 
 def title(finding: Finding) -> str:
@@ -28,10 +34,21 @@ def program(finding: Finding) -> list[str]:
     return [*found[:LONGEST_PROGRAM], *([f"... and {more} lines more"] if more > 0 else [])]
 
 
-def differences(finding: Finding, most: int = 3) -> list[Discrepancy]:
+def differences(finding: Finding, most: int = MOST_DIFFERENCES) -> list[Discrepancy]:
     """What differs in the shortest program, a value before what follows from it."""
-    found = finding.shortest.discrepancies
+    found = [one for one in finding.shortest.discrepancies if one.observable != "expectation"]
     return sorted(found, key=lambda one: one.observable != "value")[:most]
+
+
+def diff(finding: Finding) -> list[str]:
+    """Where a text is another one than the case expects: the two, compared by line."""
+    texts = [one for one in finding.shortest.discrepancies if one.observable == "expectation"]
+    if not texts:
+        return []
+    sides = (texts[0].expected.splitlines(), texts[0].actual.splitlines())
+    found = list(difflib.unified_diff(*sides, "expected", "seen", lineterm=""))
+    more = len(found) - LONGEST_DIFF
+    return [*found[:LONGEST_DIFF], *([f"... and {more} lines more"] if more > 0 else [])]
 
 
 def commands(finding: Finding) -> list[str]:
@@ -44,9 +61,16 @@ def block(finding: Finding) -> str:
     """The finding as plain text; only commands and values are longer than a line."""
     lines = [f"[{finding.id}] {title(finding)}"]
     lines += textwrap.wrap(finding.sentence, WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
-    lines.append(f"  shortest: {finding.shortest.case} on {finding.shortest.device}")
-    lines += [f"      {line}" for line in program(finding)]
+    shortest = finding.shortest
+    lines.append(f"  shortest: {shortest.case} on {shortest.device}")
+    lines += [line for name in shortest.clauses for line in _clause(name)]
+    lines += [f"      {line}" for line in [*program(finding), *diff(finding)]]
     lines += [f"    {' '.join(str(one).split())}" for one in differences(finding)]
+    if (more := len(shortest.discrepancies) - MOST_DIFFERENCES) > 0:
+        lines.append(f"    and {more} more")
+    if besides := shortest.reason.partition("; besides, ")[2]:
+        told = f"not this stack's: {besides}"
+        lines += textwrap.wrap(told, WIDTH, initial_indent="    ", subsequent_indent="      ")
     lines += [f"  {line}" for line in commands(finding)]
     return "\n".join(lines)
 
@@ -56,7 +80,21 @@ def denied(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"{one['stack']} lacks {name}: {seen}" for one in claims for name, seen in one["denied"].items()]
 
 
+def _clause(name: str) -> list[str]:
+    """The promise that is broken, with its sentence."""
+    sentence = f": {clauses()[name].sentence}" if name in clauses() else ""
+    return textwrap.wrap(f"clause {name}{sentence}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def shortened(text: str, width: int) -> str:
+    """A text of at most that many columns, both ends of it: what tells two cases apart is often last."""
+    if len(text) <= width:
+        return text
+    tail = (width - 3) // 2
+    return f"{text[: width - 3 - tail]}...{text[len(text) - tail :]}"
+
+
 def failure_line(result: CaseResult, finding_id: str) -> str:
     """One result that is not as expected, in one line of at most `WIDTH` columns."""
-    text = f"{finding_id}  {result.outcome:15} {result.stack}, {result.device}  {result.case}"
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+    text = f"{finding_id}  {result.outcome:15} {shortened(result.stack, LONGEST_STACK)}, {result.device}  "
+    return text + shortened(result.case, WIDTH - len(text))

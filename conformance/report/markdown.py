@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from conformance.contract.registry import LEVELS
 from conformance.report.finding_blocks import commands, denied, differences, title
 from conformance.report.tables import ALL_AREAS, GROUPS, Line, labels, lines, numbers, percent, rows, short
-from conformance.results.findings import findings
+from conformance.results.findings import by_origin, findings
 from conformance.results.result_file import Results
 
 
@@ -48,7 +48,8 @@ def _findings(column: Results) -> str:
         items.append(f"- **{title(one)}** (`{one.id}`): {escaped(one.sentence)} Shortest: `{one.shortest.case}`.")
         items += [f"  - {code(str(found))}" for found in differences(one)]
         items += [f"  - {code(line)}" for line in commands(one)]
-    return "\n".join(items)
+    counts = ", ".join(f"{name} {number}" for name, number in by_origin(column.results).items())
+    return "\n".join([*items, f"\nWhose fault: {counts}."] if counts else items)
 
 
 def _claims(column: Results) -> str:

@@ -7,26 +7,28 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from conformance.report.finding_blocks import block, denied, failure_line
+from conformance.report.finding_blocks import LONGEST_STACK, block, denied, failure_line, shortened
 from conformance.report.tables import ALL_AREAS, GROUPS, labels, numbers, percent, rows, why
-from conformance.results.findings import findings
+from conformance.results.findings import by_origin, findings
 from conformance.results.result_file import Count, Results
-from conformance.results.result_sets import Difference
+from conformance.results.result_sets import LISTS, Change, Difference, seen
 
 # A narrower terminal breaks the lines of the table; cells that are cut off would hide what they say.
-WIDTH = 120
+WIDTH = 140
 #: Findings that are shown whole.
 MOST = 25
 
 
-def terminal_table(columns: Sequence[Results], console: Console | None = None) -> None:
-    """Print the findings, a line for each result that is not as expected, and areas by stack and device."""
+def terminal_table(columns: Sequence[Results], console: Console | None = None, notes: Sequence[str] = ()) -> None:
+    """Print the findings, a line for each result that is not as expected, notes, and areas by stack and device."""
     console = console or Console(soft_wrap=True)
     console.width = max(console.width, WIDTH)
     names = labels(columns)
     for name, column in zip(names, columns, strict=True):
         for text in _findings(column, f"{name}: " if len(columns) > 1 else ""):
             console.print(text, markup=False, highlight=False)
+    for note in [*notes, *[""] * bool(notes)]:
+        console.print(note, markup=False, highlight=False)
     console.print(_one_file(columns[0]) if len(columns) == 1 else _several_files(columns, names))
     console.print()
     for name, column in zip(names, columns, strict=True):
@@ -44,7 +46,9 @@ def _findings(results: Results, prefix: str) -> list[str]:
         said.append(
             f"{prefix}{len(more)} findings more, of {sum(len(one.results) for one in more)} results: see report.html\n"
         )
-    return said + [failure_line(result, one.id) for one in found for result in one.results] + [""] * bool(found)
+    said += [failure_line(result, one.id) for one in found for result in one.results] + [""] * bool(found)
+    counts = ", ".join(f"{name} {number}" for name, number in by_origin(results.results).items())
+    return said + ([f"{prefix}whose fault: {counts}\n"] if counts else [])
 
 
 def _table() -> Table:
@@ -65,7 +69,7 @@ def _one_file(results: Results) -> Table:
         shown = [str(number) if number else "." for number in figures]
         style = " ".join([*(["red"] if figures[2] else []), *(["bold"] if row.area == ALL_AREAS else [])])
         shares = [percent(count.pass_rate), percent(count.taken_on)]
-        table.add_row(row.area, row.stack, row.device, *shown, *shares, style=style)
+        table.add_row(row.area, shortened(row.stack, LONGEST_STACK), row.device, *shown, *shares, style=style)
     return table
 
 
@@ -76,7 +80,7 @@ def _several_files(columns: Sequence[Results], names: Sequence[str]) -> Table:
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows(columns):
-        table.add_row(row.area, row.stack, row.device, *map(_cell, row.counts))
+        table.add_row(row.area, shortened(row.stack, LONGEST_STACK), row.device, *map(_cell, row.counts))
     return table
 
 
@@ -88,14 +92,22 @@ def _cell(count: Count | None) -> str:
     return f"{passed:4} {known:3} {marked} {percent(count.pass_rate):>5}"
 
 
+def _explained(name: str, change: Change) -> str:
+    if change.old is None or change.new is None:
+        return ""
+    if name == "fails_differently":
+        return f"{seen(change.old)} before, {seen(change.new)} now"
+    return why(change.new) if name == "regressed" else ""
+
+
 def comparison(difference: Difference) -> str:
-    """Four lists, the graphs that changed as diffs, and one line of counts."""
+    """The lists of changes, the graphs that changed as diffs, and one line of counts."""
     text: list[str] = []
-    for name in ("regressed", "fixed", "new", "gone"):
+    for name, head in LISTS.items():
         entries = getattr(difference, name)
-        text.append(f"{name}: {len(entries) or 'none'}")
+        text.append(f"{head}: {len(entries) or 'none'}")
         for change in entries:
-            reason = why(change.new) if name == "regressed" and change.new is not None else ""
+            reason = _explained(name, change)
             text.append(f"  {change}" + (f": {reason}" if reason else ""))
     for graph in difference.graphs:
         case, stack, device = graph.key

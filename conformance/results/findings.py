@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.contract.ladder import layers
 from conformance.results.result_file import CaseResult
 from conformance.results.signature import signature_of
 
-#: Outcomes that somebody has to look at, and whose fault each is.
-ORIGINS = {"fail": "the stack", "unexpected_pass": "the ledger", "missing": "the suite", "error": "the suite"}
+#: Whose fault a result may be, in the order in which they are counted.
+ORIGINS = ("the stack", "torch's rungs", "the suite", "the ledger")
+#: Outcomes that somebody has to look at.
+LOOKED_AT = ("fail", "unexpected_pass", "missing", "error")
 
 
 @dataclass
@@ -27,12 +31,18 @@ class Finding:
     @property
     def id(self) -> str:
         """Short, and the same in every run in which the cause shows."""
-        return hashlib.sha256(f"{self.stack}: {self.signature}".encode()).hexdigest()[:8]
+        whose = "" if self.origin == ORIGINS[0] else f"{self.origin}: "
+        return hashlib.sha256(f"{whose}{self.stack}: {self.signature}".encode()).hexdigest()[:8]
+
+    @property
+    def by_length(self) -> list[CaseResult]:
+        """The results, those of small programs first, by the graph that Dynamo made of them."""
+        return sorted(self.results, key=lambda one: (len(one.graphs.get("dynamo", "")) or 10**6, one.case))
 
     @property
     def shortest(self) -> CaseResult:
-        """The result to look at first: the smallest program, by the graph that Dynamo made of it."""
-        return min(self.results, key=lambda one: (len(one.graphs.get("dynamo", "")) or 10**6, one.case))
+        """The result to look at first."""
+        return self.by_length[0]
 
     @property
     def rung(self) -> str:
@@ -56,14 +66,32 @@ class Finding:
 
 def findings(results: Iterable[CaseResult]) -> list[Finding]:
     """The findings of a run, those that explain most first; what is as expected is none."""
-    found: dict[tuple[str, str], Finding] = {}
+    found: dict[tuple[str, str, str], Finding] = {}
     for one in results:
-        if one.outcome not in ORIGINS:
+        if one.outcome not in LOOKED_AT:
             continue
         signature, sentence = _signature(one)
-        key = (one.stack, signature)
-        found.setdefault(key, Finding(signature, sentence, one.stack, ORIGINS[one.outcome])).results.append(one)
+        origin = origin_of(one)
+        key = (one.stack, origin, signature)
+        found.setdefault(key, Finding(signature, sentence, one.stack, origin)).results.append(one)
     return sorted(found.values(), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
+
+
+def origin_of(result: CaseResult) -> str:
+    """Whose fault a result is: torch's rungs answer for what an earlier rung than the stack shows."""
+    if result.outcome in ("missing", "error"):
+        return "the suite"
+    if result.outcome == "unexpected_pass":
+        return "the ledger"
+    earlier = set(layers(True)) - {result.stack}
+    inherited = result.outcome == "inherited" or result.first_divergence in earlier
+    return "torch's rungs" if inherited else "the stack"
+
+
+def by_origin(results: Iterable[CaseResult]) -> dict[str, int]:
+    """How many results are not as expected, or inherited, by whose fault it is; what nobody answers for is left out."""
+    counts = Counter(origin_of(one) for one in results if one.outcome in (*LOOKED_AT, "inherited"))
+    return {origin: counts[origin] for origin in ORIGINS if counts[origin]}
 
 
 def share_explained(found: Sequence[Finding], number: int) -> float:
@@ -74,7 +102,7 @@ def share_explained(found: Sequence[Finding], number: int) -> float:
 
 def _signature(result: CaseResult) -> tuple[str, str]:
     if result.outcome == "unexpected_pass":
-        return "passes, but is listed", "Passes, but a ledger lists it as a known failure: remove the entry."
+        return "passes, but is listed", "Passes, but a ledger lists it as a known failure: remove this entry."
     if result.outcome == "missing":
         return "no result", "The manifest lists the case, and no result came."
     phase, _, message = result.reason.removeprefix("in ").partition(": ")

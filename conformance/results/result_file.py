@@ -59,6 +59,8 @@ class CaseResult:
     #: The stand-alone script, and whether it shows the difference; None where it was not run.
     script: str | None = None
     script_shows: bool | None = None
+    #: The command that runs the case alone, with stack and ledgers as they were given.
+    alone: str | None = None
 
     @property
     def key(self) -> Key:
@@ -73,7 +75,7 @@ class CaseResult:
     @property
     def rerun(self) -> str:
         """The command that runs this case alone, as a shell takes it."""
-        return shlex.join(
+        return self.alone or shlex.join(
             ["conformance", "run", "--case", self.case, "--stack", self.stack, "--device", self.device]
         )
 
@@ -84,6 +86,8 @@ class CaseResult:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> CaseResult:
         """The result as it was written; raises `ResultsError` where it was not written by this suite."""
+        if isinstance(data, Mapping):
+            data = {"alone": None, **data}
         _check_keys(data, cls)
         if data["outcome"] not in OUTCOMES:
             raise ResultsError(f"the outcome {data['outcome']!r} is not one of {', '.join(OUTCOMES)}")

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from conformance.results.result_file import NO_VERDICT, CaseResult, Key, Results, ResultsError
+from conformance.results.signature import pattern
 
 
 def merge(runs: Sequence[Results]) -> Results:
     """One run of several parts of it: shards, or machines with different devices.
 
-    Where two parts have the same case, stack and device, an outcome wins over `unavailable` (from the machine without the device), any result wins over `missing`, and otherwise the later part wins.
+    Where two parts have the same case, stack and device, an outcome wins over `unavailable` (from the machine without
+    the device), any result wins over `missing`, equal ones are one, and those that disagree are refused.
     """
     if not runs:
         raise ResultsError("there is nothing to merge")
@@ -28,7 +30,13 @@ def merge(runs: Sequence[Results]) -> Results:
             )
     merged: dict[Key, CaseResult] = {}
     for result in (result for run in runs for result in run.results):
-        if result.key not in merged or _weight(result) >= _weight(merged[result.key]):
+        known = merged.get(result.key)
+        if known is not None and _disagree(known, result):
+            raise ResultsError(
+                f"two results disagree: {result.case} on {result.stack}, {result.device} is "
+                f"{known.outcome} ({seen(known)}) and {result.outcome} ({seen(result)})"
+            )
+        if known is None or _weight(result) >= _weight(known):
             merged[result.key] = result
     first = min(runs, key=lambda run: run.started)
     return Results(
@@ -46,6 +54,11 @@ def merge(runs: Sequence[Results]) -> Results:
 
 def _weight(result: CaseResult) -> int:
     return {"missing": 0, "unavailable": 1, "not_applicable": 1}.get(result.outcome, 2)
+
+
+def _disagree(one: CaseResult, other: CaseResult) -> bool:
+    """Whether both say how a case ended, and not the same."""
+    return _weight(one) == _weight(other) == 2 and (one.outcome != other.outcome or _fail_differently(one, other))
 
 
 def _union(lists: Iterable[Sequence[str]]) -> list[str]:
@@ -85,6 +98,16 @@ class GraphChange:
         return {**_named(self.key), "stage": self.stage, "diff": self.diff}
 
 
+#: The lists of changes, in the order in which they are shown, with their titles.
+LISTS = {
+    "regressed": "regressed",
+    "fixed": "fixed",
+    "new": "new",
+    "gone": "gone",
+    "fails_differently": "fails differently",
+}
+
+
 @dataclass
 class Difference:
     """What changed from an old run to a new one."""
@@ -93,12 +116,13 @@ class Difference:
     fixed: list[Change] = field(default_factory=list)
     new: list[Change] = field(default_factory=list)
     gone: list[Change] = field(default_factory=list)
+    fails_differently: list[Change] = field(default_factory=list)
     graphs: list[GraphChange] = field(default_factory=list)
 
     @property
     def line(self) -> str:
         """The counts in one line."""
-        counts = [f"{len(getattr(self, name))} {name}" for name in ("regressed", "fixed", "new", "gone")]
+        counts = [f"{len(getattr(self, name))} {title}" for name, title in LISTS.items()]
         return ", ".join([*counts, f"{len(self.graphs)} graphs changed"])
 
     def to_json(self) -> dict[str, Any]:
@@ -110,13 +134,16 @@ def diff(old: Results, new: Results) -> Difference:
     """What regressed (was kept and is broken), got fixed, is new or gone, and the graphs that changed.
 
     A known failure counts as broken, so that a promise lost between two releases shows even where a ledger excuses it.
-    A result that turns `not_applicable` or `unavailable` is gone: a suite must not shrink silently.
+    A result that turns `not_applicable` or `unavailable` is gone: a suite must not shrink silently. What was broken and
+    still is, with other observables, fails differently: another fault may have taken the place of the first.
     """
     before, after = old.by_key(), new.by_key()
     difference = Difference()
     for key in [*before, *(key for key in after if key not in before)]:
         change = Change(key, before.get(key), after.get(key))
         kind = _kind(_rank(change.old), _rank(change.new))
+        if kind is None and change.old is not None and change.new is not None and _fail_differently(change.old, change.new):
+            kind = "fails_differently"
         if kind is not None:
             getattr(difference, kind).append(change)
         if change.old is not None and change.new is not None:
@@ -125,13 +152,16 @@ def diff(old: Results, new: Results) -> Difference:
 
 
 _BROKEN, _KNOWN, _KEPT = 0, 1, 2
+#: A failure in the words of the ledger, or in its own: the two say the same of it.
+_OF_THE_STACK = {"fail", "known_failure", "inherited"}
 
 
 def _rank(result: CaseResult | None) -> int | None:
     """How well the promise is kept, as a number to compare; None where the result does not say."""
     if result is None or result.outcome in NO_VERDICT:
         return None
-    return {"pass": _KEPT, "unexpected_pass": _KEPT, "known_failure": _KNOWN, "inherited": _KNOWN}.get(result.outcome, _BROKEN)
+    kept = {"pass": _KEPT, "unexpected_pass": _KEPT, "known_failure": _KNOWN, "inherited": _KNOWN}
+    return kept.get(result.outcome, _BROKEN)
 
 
 def _kind(before: int | None, after: int | None) -> str | None:
@@ -140,6 +170,22 @@ def _kind(before: int | None, after: int | None) -> str | None:
     if after < before:
         return "regressed"
     return "fixed" if after == _KEPT > before else None
+
+
+def seen(result: CaseResult) -> str:
+    """What differs in a result, by name; where nothing is compared, what it said."""
+    return ", ".join(sorted({found.name for found in result.discrepancies})) or result.reason or "nothing more is known"
+
+
+def _fail_differently(old: CaseResult, new: CaseResult) -> bool:
+    """Whether two results are of broken promises, and other things differ in them, or another message says why."""
+    if not {_rank(old), _rank(new)} <= {_BROKEN, _KNOWN}:
+        return False
+    if old.discrepancies or new.discrepancies:
+        return {found.name for found in old.discrepancies} != {found.name for found in new.discrepancies}
+    if old.outcome != new.outcome:
+        return not {old.outcome, new.outcome} <= _OF_THE_STACK
+    return pattern(old.reason) != pattern(new.reason)
 
 
 def _graph_changes(key: Key, old: CaseResult, new: CaseResult) -> list[GraphChange]:

@@ -40,6 +40,11 @@ def _lies_in_another_call(found: Discrepancy) -> bool:
     return bool(others - {*re.findall(r"calls\[(\d+)\]\.outputs", found.expected)})
 
 
+def _place(where: str) -> str:
+    """Where something is found, whichever call and place it is: "outputs" of `calls[1].outputs[0].stride`."""
+    return re.sub(r"\[[^\]]*\]", "", where).removeprefix("calls.").partition(".")[0]
+
+
 ROOT_CAUSES = (
     RootCause(
         "outputs reused by a later call",
@@ -60,7 +65,7 @@ ROOT_CAUSES = (
         "What the program writes to the caller's tensors does not reach them.",
         lambda one: (
             one.observable == "version"
-            and one.where.partition(".")[0] not in ("outputs", "after")
+            and _place(one.where) not in ("outputs", "after")
             and (one.expected, one.actual) == ("moved", "not moved")
         ),
     ),
@@ -115,7 +120,9 @@ def _raised(found: Discrepancy) -> tuple[str, str]:
     if found.actual == "raises nothing":
         kind = re.sub(r":.*", "", found.expected.removeprefix("raises "))
         return f"nothing raised for {kind}", f"Raises nothing where eager raises {kind}."
-    text, _, frame = found.actual.removesuffix(")").partition(" (at ")
+    seen = re.fullmatch(r"(.*?)(?: \(at (.*)\))?", found.actual, re.S)
+    assert seen is not None
+    text, frame = seen[1], seen[2]
     signature = f"{where}{pattern(text)}" + (f" at {frame}" if frame else "")
     return signature, f"{where}{text[:1].upper()}{text[1:]}" + (f", at {frame}." if frame else ".")
 

@@ -25,8 +25,10 @@ from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, r
 from conformance.suite.plan import Plan, Target, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
+from conformance.suite.terminal.captured_log import without_warnings
+from conformance.suite.terminal.progress import PROPERTY
+from conformance.suite.terminal.pytest_lists import PytestLists
 
-PROPERTY = "conformance"
 #: How many processes inductor compiles kernels in.
 COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
 #: Seconds for the scripts of the cases that ended a worker.
@@ -40,6 +42,7 @@ class Controller:
         self.config, self.plan = config, plan
         self.workers = int(getattr(config.option, "numprocesses", None) or 0)
         folder = Path(options.results) if options.results else None
+        self.lists = PytestLists(config)
         self.folder = ResultFolder(folder, options.saved(), plan.targets, plan.kept)
         self.lines: list[str] = []
         self.started: dict[str, float] = {}
@@ -63,7 +66,8 @@ class Controller:
             for stack in self.plan.stacks.values():
                 began = time.monotonic()
                 try:
-                    self.shared |= stack.prepare()
+                    with without_warnings():
+                        self.shared |= stack.prepare()
                 except Exception as trouble:  # the cases will show what is broken
                     self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
                 if (seconds := time.monotonic() - began) >= 0.1:
@@ -118,12 +122,15 @@ class Controller:
             report.longrepr = told(found, failure.message)
             self.ended.setdefault(target, {})[case] = failure.message.removeprefix("the stack ")
         self.folder.add(found, failure.to_json())
+        self.lists.add(report, found.key)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         for value in [value for name, value in report.user_properties if name == PROPERTY]:
             found = json.loads(value)
-            self.folder.add(CaseResult.from_json(found["result"]), found["failure"])
+            result = CaseResult.from_json(found["result"])
+            self.folder.add(result, found["failure"])
+            self.lists.add(report, result.key)
         # It has arrived; junit.xml is for people and their tools.
         report.user_properties = [one for one in report.user_properties if one[0] != PROPERTY]
 
@@ -215,12 +222,15 @@ class Controller:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         found = self.folder.results
-        if found.results or self.lines:
+        ran = [one for one in found.results if one.key not in self.plan.kept_keys]
+        notes = [*self.lines, *spent(ran, max(self.workers, 1), found.seconds)]
+        if found.results:
             from conformance.report import terminal_table
 
             terminalreporter.section("conformance")
-            if found.results:
-                terminal_table([found])
-        ran = [one for one in found.results if one.key not in self.plan.kept_keys]
-        for line in [*self.lines, *spent(ran, max(self.workers, 1), found.seconds)]:
-            terminalreporter.write_line(line)
+            self.lists.write_faults_of_the_suite(found)
+            terminal_table([found], notes=notes)
+        elif self.lines:
+            terminalreporter.section("conformance")
+            for line in self.lines:
+                terminalreporter.write_line(line)

@@ -126,7 +126,7 @@ def _failure(item: Any, error: BaseException) -> Failure:
 
 
 def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> CaseResult:
-    return result(
+    found = result(
         item.stash[CASE],
         item.stash[TARGET],
         outcome,
@@ -136,6 +136,8 @@ def _result(item: Any, call: Any, outcome: str, reason: str, **more: Any) -> Cas
         runs=[run.record() for run in _runs(item)],
         **more,
     )
+    found.alone = None if found.as_expected else alone(item)
+    return found
 
 
 def _runs(item: Any) -> list[Any]:

@@ -1,0 +1,141 @@
+"""Findings: what makes failures one root cause, what a root cause hides, and whose fault each result is."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
+from conformance.results.findings import by_origin, findings, share_explained
+from conformance.results.result_file import CaseResult
+from conformance.results.signature import pattern, signature_of
+
+OVERWRITTEN = Discrepancy("value", "calls[0].outputs[0]", "1.0 at [0]", f"2.0 ({UNTIL_LATER_CALL})")
+LIES_IN_A_LATER_CALL = Discrepancy(
+    "storage_sharing", "calls[0].outputs[0]", "memory of its own", "shares memory with calls[1].outputs[0]"
+)
+NO_GRADIENT = Discrepancy("requires_grad", "outputs[0]", "True", "False")
+GRADIENT = Discrepancy("grad", "arguments[0]", "tensor([1.])", "None")
+NOT_WRITTEN = Discrepancy("version", "arguments[0]", "moved", "not moved")
+VALUE = Discrepancy("value", "outputs[0]", "1.0 at [0]", "2.0")
+STRIDE = Discrepancy("stride", "outputs[0]", "(12, 1)", "(1, 3)")
+
+
+def raises(message):
+    return Discrepancy("exception", "", "raises nothing", f"raises {message}")
+
+
+def result(name, outcome="fail", *found, stack="mine", **more):
+    parts = {"reason": "in call", "discrepancies": list(found), **more}
+    return CaseResult(f"layout/test_a.py::{name}", [], "layout", stack, "cpu", outcome, **parts)
+
+
+def sizes(results):
+    return {one.signature: len(one.results) for one in findings(results)}
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (
+            [f"RuntimeError: no kernel for {shape}" for shape in ("(3, 4)", "(7,)", "()")],
+            "raises RuntimeError: no kernel for (...)",
+        ),
+        (
+            ["ValueError: size 3 of 'x' is not 4", "ValueError: size 12 of 'other' is not 1"],
+            "raises ValueError: size N of _ is not N",
+        ),
+        (["KeyError: at 0x7f00 in /a/b.py", "KeyError: at 0x12 in /c/d/e.py"], "raises KeyError: at N in _"),
+    ],
+    ids=["shapes", "names", "addresses"],
+)
+def test_one_cause_with_other_sizes_in_its_message_is_one_finding(messages, told):
+    assert sizes([result(f"test_{n}", "fail", raises(one)) for n, one in enumerate(messages)]) == {told: len(messages)}
+
+
+def test_messages_without_discrepancies_are_told_apart_by_pattern_too():
+    reasons = ["in call: no kernel for [3, 4]", "in call: no kernel for [5, 6]", "in call: out of registers"]
+    found = findings(result(f"test_{number}", reason=reason) for number, reason in enumerate(reasons))
+    assert [len(one.results) for one in found] == [2, 1]
+
+
+def test_the_innermost_frame_tells_two_causes_apart():
+    first, second = raises("E: no (at a.py:f)"), raises("E: no (at b.py:g)")
+    assert len(findings([result("test_a", "fail", first), result("test_b", "fail", second)])) == 2
+
+
+@pytest.mark.parametrize("shows", [OVERWRITTEN, LIES_IN_A_LATER_CALL], ids=["value", "storage"])
+def test_an_output_overwritten_by_a_later_call_explains_what_else_differs(shows):
+    results = [result("test_a", "fail", VALUE, STRIDE, shows), result("test_b", "fail", shows)]
+    assert sizes(results) == {"outputs reused by a later call": 2}
+
+
+def test_memory_that_eager_shares_with_a_later_call_too_is_not_reused():
+    same = "shares memory with calls[1].outputs[0]"
+    found = Discrepancy("storage_sharing", "calls[0].outputs[0]", same, f"{same}, arguments[0]")
+    assert signature_of("call", [found])[0] != "outputs reused by a later call"
+
+
+@pytest.mark.parametrize(
+    ("shows", "signature"), [(NO_GRADIENT, "outputs without gradient"), (NOT_WRITTEN, "no write-back")]
+)
+@pytest.mark.parametrize("besides", [[], [VALUE], [GRADIENT, STRIDE], [raises("E: no")]], ids=len)
+def test_no_gradient_and_no_write_back_come_before_what_follows_from_them(shows, signature, besides):
+    assert signature_of("backward", [*besides, shows])[0] == signature
+
+
+def test_an_output_whose_version_did_not_move_is_no_missing_write_back():
+    found = Discrepancy("version", "outputs[0]", "moved", "not moved")
+    assert signature_of("call", [found])[0] == "versions of outputs"
+
+
+def test_the_gravest_of_what_differs_names_the_finding():
+    assert sizes([result("test_a", "fail", STRIDE, VALUE), result("test_b", "fail", VALUE)]) == {"values of outputs": 2}
+
+
+def test_findings_that_explain_most_come_first_and_their_share_is_counted():
+    results = [result("test_a", "fail", STRIDE), *(result(f"test_{n}", "fail", VALUE) for n in range(3))]
+    found = findings(results)
+    assert [one.signature for one in found] == ["values of outputs", "strides of outputs"]
+    assert share_explained(found, 1) == 0.75
+
+
+def test_a_finding_shows_its_shortest_program():
+    longer = result("test_a", "fail", VALUE, graphs={"dynamo": "a much longer graph"})
+    shorter = result("test_b", "fail", VALUE, graphs={"dynamo": "short"})
+    [found] = findings([longer, shorter, result("test_c", "fail", VALUE)])
+    assert found.shortest is shorter
+
+
+def test_what_is_as_expected_is_no_finding():
+    expected = ["pass", "known_failure", "inherited", "not_applicable", "unavailable"]
+    assert findings(result(f"test_{one}", one, VALUE) for one in expected) == []
+
+
+def test_results_are_counted_by_whose_fault_they_are():
+    results = [
+        result("test_a", "fail", VALUE, first_divergence="mine"),
+        result("test_b", "fail", VALUE),
+        result("test_c", "fail", VALUE, stack="inductor", first_divergence="dynamo"),
+        result("test_d", "fail", VALUE, stack="aot_eager", first_divergence="aot_eager"),
+        result("test_e", "inherited", VALUE, first_divergence="aot_eager"),
+        result("test_f", "error"),
+        result("test_g", "missing"),
+        result("test_h", "unexpected_pass"),
+        result("test_i", "pass"),
+        result("test_j", "known_failure", VALUE),
+    ]
+    assert by_origin(results) == {"the stack": 3, "torch's rungs": 2, "the suite": 2, "the ledger": 1}
+
+
+def test_faults_of_torchs_rungs_and_of_the_stack_are_two_findings():
+    results = [
+        result("test_a", "fail", VALUE, stack="inductor", first_divergence="dynamo"),
+        result("test_b", "fail", VALUE, stack="inductor", first_divergence="inductor"),
+    ]
+    found = findings(results)
+    assert {one.origin for one in found} == {"the stack", "torch's rungs"}
+    assert len({one.id for one in found}) == 2
+
+
+def test_a_pattern_is_of_the_first_line():
+    assert pattern("size 3\nmore of it") == "size N"
