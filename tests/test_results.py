@@ -41,6 +41,20 @@ def test_discrepancy_reads_as_eager_against_stack():
     assert str(STRIDE) == "outputs[0].stride: eager (12, 1), stack (1, 3)"
 
 
+def test_files_of_earlier_versions_are_read(tmp_path):
+    """An upgrade of the suite leaves the results of earlier nights comparable."""
+    file = tmp_path / "results.json"
+    run(result()).write(file)
+    data = json.loads(file.read_text(encoding="utf-8"))
+    for name in ("claim", "findings", "incomplete"):
+        del data[name]
+    for name in ("script", "script_shows", "alone"):
+        del data["results"][0][name]
+    file.write_text(json.dumps(data), encoding="utf-8")
+
+    assert diff(Results.read(file), run(result())) == diff(run(result()), run(result()))
+
+
 def test_discrepancy_without_a_place_is_named_by_its_observable():
     assert Discrepancy("recompiles", "", "0", "1").name == "recompiles"
 

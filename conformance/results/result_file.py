@@ -31,6 +31,9 @@ AS_EXPECTED = frozenset({"pass", "known_failure", "inherited", "not_applicable",
 # Outcomes that say nothing about whether the promise is kept.
 NO_VERDICT = frozenset({"not_applicable", "unavailable"})
 
+#: What results did not hold in files of earlier versions of the suite, which can be read all the same.
+LATER = ("script", "script_shows", "alone")
+
 Key = tuple[str, str, str]
 
 
@@ -87,7 +90,7 @@ class CaseResult:
     def from_json(cls, data: Mapping[str, Any]) -> CaseResult:
         """The result as it was written; raises `ResultsError` where it was not written by this suite."""
         if isinstance(data, Mapping):
-            data = {"alone": None, **data}
+            data = {**dict.fromkeys(LATER), **data}
         _check_keys(data, cls)
         if data["outcome"] not in OUTCOMES:
             raise ResultsError(f"the outcome {data['outcome']!r} is not one of {', '.join(OUTCOMES)}")
