@@ -97,6 +97,10 @@ def alternating(first, second):
     return calls
 
 
+def none_and_a_tensor(device):
+    return alternating(None, torch.ones(3, device=device))(device)
+
+
 def fresh(first, second):
     def calls(device):
         x = torch.arange(3.0, device=device)
@@ -142,9 +146,7 @@ VALUES = [
         marks=FULL,
     ),
     pytest.param(choose_by_none, alternating(None, 2), expected("""value is None"""), id="none_to_number", marks=FULL),
-    pytest.param(
-        choose_by_none, alternating(None, torch.ones(3)), expected("""value is None"""), id="none_to_tensor", marks=FULL
-    ),
+    pytest.param(choose_by_none, none_and_a_tensor, expected("""value is None"""), id="none_to_tensor", marks=FULL),
     pytest.param(choose_by_class, alternating(Two, Three), expected("""identity of value"""), id="class"),
     pytest.param(
         choose_by_instance, fresh(Two, Three), expected("""type of value"""), id="class_of_object", marks=FULL

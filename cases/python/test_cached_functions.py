@@ -69,7 +69,7 @@ def make_cached_property(device):
     table = Table()
 
     def program(x):
-        return double(x) * table.size * table.size, table.made
+        return double(x), table.size + table.size, table.made
 
     return program
 
