@@ -29,7 +29,7 @@ class Discrepancy:
 
 
 class NothingToTry(Exception):
-    """There is nothing that a case could try on this release of torch; the message says what is not there."""
+    """There is nothing that a case could try on this release of torch or this stack; the message says why."""
 
 
 class CaseFailure(AssertionError):

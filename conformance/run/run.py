@@ -13,7 +13,7 @@ import torch
 
 from conformance.canonical.graphs import Graphs
 from conformance.capture.recorder import Recorder
-from conformance.contract.failure import Discrepancy
+from conformance.contract.failure import Discrepancy, NothingToTry
 from conformance.contract.run_environment import threads
 from conformance.oracle.compare import Comparison, compare
 from conformance.oracle.observation import Observation
@@ -22,6 +22,7 @@ from conformance.oracle.side import observe, run_backward
 from conformance.program.probe import Probe
 from conformance.program.programs import Calls, Program
 from conformance.run.aot_graphs import front_end, wrapped
+from conformance.run.needed import needed
 from conformance.run.texts import ConformanceFailure, NotApplicableExpectation, Shown
 from conformance.stacks import Stack, resolve
 
@@ -97,6 +98,7 @@ class Run(Shown):
 
         A place that is named (``globals['module']``) stands for everything below it. With ``or_limit`` the stack may
         raise where eager does not, as `limit` expects it to; ``saw`` tells which of the two it did.
+        A stack is not charged with a program that needs a capability which it does not declare (`NothingToTry`).
         """
         allowed = dict(allowing or {})
         for name, reason in allowed.items():
@@ -110,6 +112,9 @@ class Run(Shown):
             left = [] if reached else left
             self.saw = f"a documented limit: {self.error}" if reached else "what eager does, past a documented limit"
         if left:
+            for capability, why in needed(self.eager).items():
+                if capability not in self.stack.capabilities:
+                    raise NothingToTry(f"{self.stack.name} does not declare {capability}, and in eager {why}")
             lines = "\n".join(f"  {found}" for found in left)
             raise ConformanceFailure(
                 f"{self.program.name} on {self.stack.name}, {self.device}: differs from eager\n{lines}",

@@ -34,3 +34,13 @@ def one_more(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any
         return tuple(result + 1 if late else result for result in module.forward(*arguments))
 
     return run
+
+
+def without_gradients(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Nothing flows back through what it computes."""
+
+    def run(*arguments: Any) -> Any:
+        with torch.no_grad():
+            return module.forward(*arguments)
+
+    return run
