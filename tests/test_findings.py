@@ -83,6 +83,18 @@ def test_no_gradient_and_no_write_back_come_before_what_follows_from_them(shows,
     assert signature_of("backward", [*besides, shows])[0] == signature
 
 
+def test_a_copy_of_a_view_explains_what_is_written_to_it():
+    copied = Discrepancy("storage_sharing", "outputs[0]", "shares memory with arguments[0]", "memory of its own")
+    assert sizes([result("test_a", "fail", VALUE, STRIDE, copied), result("test_b", "fail", copied)]) == {
+        "copies of views": 2
+    }
+
+
+def test_memory_shared_where_eager_shares_none_is_no_copy():
+    shared = Discrepancy("storage_sharing", "outputs[0]", "memory of its own", "shares memory with arguments[0]")
+    assert signature_of("call", [shared])[0] == "memory of outputs"
+
+
 def test_an_output_whose_version_did_not_move_is_no_missing_write_back():
     found = Discrepancy("version", "outputs[0]", "moved", "not moved")
     assert signature_of("call", [found])[0] == "versions of outputs"

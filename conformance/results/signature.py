@@ -69,6 +69,16 @@ ROOT_CAUSES = (
             and (one.expected, one.actual) == ("moved", "not moved")
         ),
     ),
+    RootCause(
+        "copies of views",
+        "Outputs that are views in eager come back as copies, so that a write to one is not seen through the other.",
+        lambda one: (
+            one.observable == "storage_sharing"
+            and _place(one.where) == "outputs"
+            and one.expected.startswith("shares memory with")
+            and one.actual == "memory of its own"
+        ),
+    ),
 )
 
 
