@@ -82,7 +82,7 @@ class Patched:
 def test_patches_are_found_by_their_names() -> None:
     """A child calls each function that the order of the run names, attributes of attributes included."""
     before = Patched.times
-    install(dumps(None, [f"{__name__}:Patched.once_more"] * 2))
+    install(dumps([], [f"{__name__}:Patched.once_more"] * 2))
     assert Patched.times == before + 2
 
 
