@@ -22,11 +22,15 @@ def without_derivative(x):
     return torch.heaviside(torch.relu(x), x)
 
 
+def with_derivative(x):
+    return torch.cos(torch.relu(x))
+
+
 def leaf(device):
     return [(torch.arange(3.0, device=device, requires_grad=True),)]
 
 
-@pytest.mark.parametrize("program", [Step, without_derivative])
+@pytest.mark.parametrize("program", [Step, without_derivative, with_derivative])
 @needs("minifier", "input_mutation")
 @clause("minifier.after_dynamo.without_gradients")
 def test_wrong_result_under_no_grad(stack, device, program):

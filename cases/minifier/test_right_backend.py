@@ -57,11 +57,12 @@ def test_right_results_after_aot(stack, device, program):
     run.outcome.expect("""program: passed""")
 
 
+@pytest.mark.parametrize("level", [2, 4])
 @needs("minifier")
 @clause("minifier.own_backend.silent_without_failure")
-def test_right_backend_that_is_run(stack, device):
-    """The stack's own backend is run by the check at level 2, the default, and does not fail."""
-    run = stack.minify(written, rows, device=device)
+def test_right_backend_that_is_run(stack, device, level):
+    """The stack's own backend is run by the check of any level, 2 being the default, and does not fail."""
+    run = stack.minify(written, rows, device=device, level=level)
 
     run.assert_no_repro()
     run.outcome.expect("""program: passed""")

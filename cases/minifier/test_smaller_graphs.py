@@ -66,11 +66,12 @@ return (cos,)
 """)
 
 
+@pytest.mark.parametrize("kind", ["compile_error", "runtime_error"])
 @needs("minifier")
 @clause("minifier.after_dynamo.overlapping_inputs")
-def test_fault_that_needs_the_overlap(stack, device):
+def test_fault_that_needs_the_overlap(stack, device, kind):
     """Inputs that overlap do so wherever the minifier runs the program, and in the repro."""
-    run = stack.minify(relu_of_sum, overlapping, device=device, backend=GRAPH_ITSELF, fault="add.overlap_error")
+    run = stack.minify(relu_of_sum, overlapping, device=device, backend=GRAPH_ITSELF, fault=f"add.overlap_{kind}")
 
     run.assert_minified()
     run.inputs.expect("""\

@@ -22,11 +22,12 @@ KINDS = (
     "hang",
     "wrong_gradient",
     "lost_write",
-    "overlap_error",
+    "overlap_compile_error",
+    "overlap_runtime_error",
     "missing_error",
 )
 #: In place of an operator: whatever the graph holds, and if it is nothing.
-ANY = "any"
+EVERY = "every"
 INJECTED = {
     ("cpp", "relu"): "inductor.cpp.inject_relu_bug_TESTING_ONLY",
     ("cpp", "log1p"): "inductor.cpp.inject_log1p_bug_TESTING_ONLY",
@@ -105,22 +106,24 @@ class FaultyBackend:
     def __call__(self, graph_module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
         """Compile, or fail."""
         compile: Callable[..., Callable[..., Any]] = functools.partial(self.own(), **options)
-        at_fault = [node for node in graph_module.graph.nodes if _operator(node) == self.fault.operator]
-        if self.fault.kind == "missing_error":
+        at_fault = [node for node in graph_module.graph.nodes if self.fault.operator in (_operator(node), EVERY)]
+        kind = self.fault.kind
+        if kind == "missing_error":
             if not at_fault:
                 raise InjectedCompileError(f"a graph without {self.fault.operator} does not compile")
-            return compile(graph_module, example_inputs)
-        if not at_fault and self.fault.operator != ANY:
-            return compile(graph_module, example_inputs)
-        if self.fault.kind == "compile_error":
+        elif not at_fault:
+            pass
+        elif kind == "compile_error":
             raise InjectedCompileError(f"{self.fault.operator} does not compile")
-        if self.fault.kind in EDITS:
-            edited, replacement = EDITS[self.fault.kind]
-            _edit(graph_module, at_fault if edited == "operator" else _inputs(graph_module), replacement)
-            return compile(graph_module, example_inputs)
-        if self.fault.kind == "overlap_error":
+        elif kind == "overlap_compile_error":
+            _refuse_overlap(example_inputs, InjectedCompileError)
+        elif kind == "overlap_runtime_error":
             return _SeparateInputs(compile(graph_module, example_inputs))
-        return _failing(self.fault)
+        elif self.fault.compared:
+            _edit(graph_module, at_fault, kind)
+        else:
+            return _failing(self.fault)
+        return compile(graph_module, example_inputs)
 
     def own(self) -> Callable[..., Any]:
         """The stack's own backend: a name that torch knows, or ``module:callable``."""
@@ -173,28 +176,6 @@ def register(backend: FaultyBackend) -> None:
     register_backend(compiler, name=backend.name)
 
 
-def _operator(node: Any) -> str | None:
-    """The operator that a node applies, whether a function, a method or an overload."""
-    if not node.op.startswith("call_"):
-        return None
-    packet = getattr(node.target, "overloadpacket", node.target)
-    return str(getattr(packet, "__name__", packet))
-
-
-def _inputs(graph_module: Any) -> list[Any]:
-    return [node for node in graph_module.graph.nodes if node.op == "placeholder"]
-
-
-def _edit(graph_module: Any, nodes: Sequence[Any], replacement: Callable[[Any], Any]) -> None:
-    """Let what a function makes of the values of some nodes be used in their place."""
-    for node in nodes:
-        with graph_module.graph.inserting_after(node):
-            wrong = graph_module.graph.call_function(replacement, (node,))
-        node.replace_all_uses_with(wrong, delete_user_cb=lambda user, wrong=wrong: user is not wrong)
-        wrong.meta.update(node.meta)
-    graph_module.recompile()
-
-
 def _plus_one(value: Any) -> Any:
     return value + 1
 
@@ -203,16 +184,42 @@ def _twice_the_gradient(value: Any) -> Any:
     return value + (value - value.detach())
 
 
-def _copied(value: Any) -> Any:
-    return value.clone() if isinstance(value, torch.Tensor) else value
-
-
-#: What is edited in the graph, the results of the operator or all of its inputs, and how.
-EDITS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
-    "accuracy": ("operator", _plus_one),
-    "wrong_gradient": ("operator", _twice_the_gradient),
-    "lost_write": ("inputs", _copied),
+#: What is made of the results of an operator, or nothing where its argument is replaced.
+EDITS: Mapping[str, Callable[[Any], Any] | None] = {
+    "accuracy": _plus_one,
+    "wrong_gradient": _twice_the_gradient,
+    "lost_write": None,
 }
+
+
+def _operator(node: Any) -> str | None:
+    """The operator that a node applies, whether a function, a method or an overload."""
+    if not node.op.startswith("call_"):
+        return None
+    packet = getattr(node.target, "overloadpacket", node.target)
+    return str(getattr(packet, "__name__", packet))
+
+
+def _edit(graph_module: Any, nodes: Sequence[Any], kind: str) -> None:
+    """Make the nodes of a graph compute something else, where they are operators."""
+    for node in nodes:
+        if not node.op.startswith("call_"):
+            continue
+        if kind == "lost_write":
+            with graph_module.graph.inserting_before(node):
+                node.args = (graph_module.graph.call_method("clone", (node.args[0],)), *node.args[1:])
+            continue
+        with graph_module.graph.inserting_after(node):
+            wrong = graph_module.graph.call_function(EDITS[kind], (node,))
+        node.replace_all_uses_with(wrong, delete_user_cb=lambda user, wrong=wrong: user is not wrong)
+        wrong.meta.update(node.meta)
+    graph_module.recompile()
+
+
+def _refuse_overlap(inputs: Sequence[Any], error: type[Exception]) -> None:
+    storages = [value.untyped_storage().data_ptr() for value in inputs if isinstance(value, torch.Tensor)]
+    if len(set(storages)) < len(storages):
+        raise error("inputs in one storage are refused")
 
 
 class _SeparateInputs(torch.nn.Module):
@@ -223,9 +230,7 @@ class _SeparateInputs(torch.nn.Module):
         self.compiled = [compiled]
 
     def forward(self, *inputs: Any) -> Any:
-        storages = [value.untyped_storage().data_ptr() for value in inputs if isinstance(value, torch.Tensor)]
-        if len(set(storages)) < len(storages):
-            raise InjectedRuntimeError("inputs in one storage do not run")
+        _refuse_overlap(inputs, InjectedRuntimeError)
         return self.compiled[0](*inputs)
 
 

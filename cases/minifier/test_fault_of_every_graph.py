@@ -1,8 +1,11 @@
 """A backend that fails on every graph: the repro still calls it."""
 
+import pytest
 import torch
 
 from conformance import clause, needs
+
+GRAPH_ITSELF = "conformance.minify.faults:graph_itself"
 
 
 def sine_cosine(x):
@@ -13,15 +16,16 @@ def row(device):
     return [(torch.arange(3.0, device=device),)]
 
 
+@pytest.mark.parametrize("kind", ["compile_error", "accuracy"])
 @needs("minifier")
 @clause("minifier.after_dynamo.never_empty")
-def test_backend_that_fails_on_every_graph(stack, device):
+def test_backend_that_fails_on_every_graph(stack, device, kind):
     """Not so much is taken away that Dynamo has nothing left to give to the backend."""
-    run = stack.minify(sine_cosine, row, device=device, fault="any.compile_error")
+    run = stack.minify(sine_cosine, row, device=device, backend=GRAPH_ITSELF, fault=f"every.{kind}")
 
     run.assert_minified()
-    run.outcome.expect("""\
-program: failed with InjectedCompileError
-launcher: passed
-repro: failed with InjectedCompileError
+    run.repro.expect("""\
+in0: f32[3]
+cos: f32[3] = cos(in0)
+return (cos,)
 """)
