@@ -86,9 +86,7 @@ float32[4] strides [1], offset 2, total 14, in the storage of 0
 def test_every_checkpoint_fails(stack, device, kind):
     """Each script that the launcher writes on its way fails by itself as the program does."""
     fault = f"relu.{kind}"
-    run = stack.minify(
-        sine_relu_cosine_sine, leaf, device=device, backend=GRAPH_ITSELF, fault=fault, checkpoints=True
-    )
+    run = stack.minify(sine_relu_cosine_sine, leaf, device=device, backend=GRAPH_ITSELF, fault=fault, checkpoints=True)
 
     run.assert_checkpoints_fail()
     run.repro.expect("""\

@@ -143,7 +143,7 @@ class MinifierRun:
 
     def assert_minified(self) -> None:
         """The program failed, the launcher made its graph smaller, and the repro fails for the same reason."""
-        program = self._failed("program")
+        self._failed("program")
         launcher = self._passed("launcher")
         self.step("repro")
         before, after = (operations(self.scripts[name]) for name in ("launcher", "repro"))

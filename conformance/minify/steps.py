@@ -121,8 +121,10 @@ class Steps:
             self.scripts["launcher"] = launcher.read_text(encoding="utf-8")
             place = self.place(folder, "launcher")
             self.steps["launcher"] = self.step("launcher", [str(launcher), "minify", *flags], place)
-            for written in sorted((place / "checkpoints").glob("*.py")) if checkpoints else []:
-                self.checkpoints[written.name] = self.step(written.name, [str(written)], self.place(folder, written.stem))
+            if checkpoints:
+                for written in sorted((place / "checkpoints").glob("*.py")):
+                    elsewhere = self.place(folder, written.stem)
+                    self.checkpoints[written.name] = self.step(written.name, [str(written)], elsewhere)
             if not (place / "repro.py").exists():
                 return self.record()
             # The repro has to stand alone: elsewhere, as somebody else, without what it came from but the saved inputs.

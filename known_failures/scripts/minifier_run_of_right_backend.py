@@ -1,4 +1,4 @@
-"""After Dynamo at level 2, the default, a backend that is right is reported: what AOTAutograd returns is called wrongly.
+"""After Dynamo at level 2, the default, a right backend is reported: what AOTAutograd returns is called wrongly.
 
 The check runs what the backend returned with one list instead of the arguments, since it carries `_boxed_call`.
 Expected: [2.0]. Seen: an exception of an operator that got a list, and a launcher.
