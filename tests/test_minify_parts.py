@@ -47,6 +47,27 @@ def compiled(fault: str, program: Any) -> Any:
     return backend(fx.symbolic_trace(program), [torch.arange(3.0)])
 
 
+def test_faults_that_do_not_show_in_results() -> None:
+    """A lost write leaves the result and the input, a wrong gradient the values, and some faults need more than one."""
+    x = torch.arange(3.0, requires_grad=True)
+    compiled("relu.wrong_gradient", Module())(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0.0, 2.0, 2.0]
+
+    written = torch.zeros(3)
+    assert compiled("add_.lost_write", lambda y: y.add_(1))(written).tolist() == [1.0, 1.0, 1.0]
+    assert written.tolist() == [0.0, 0.0, 0.0]
+
+    with pytest.raises(InjectedCompileError, match="a graph without cos does not compile"):
+        compiled("cos.missing_error", Module())
+    with pytest.raises(InjectedCompileError, match="every does not compile"):
+        compiled("every.compile_error", torch.nn.Identity())
+    separate = compiled("relu.overlap_runtime_error", lambda y, z: y.relu() + z)
+    assert separate(torch.zeros(1), torch.ones(1)).tolist() == [1.0]
+    with pytest.raises(InjectedRuntimeError, match="inputs in one storage"):
+        separate(written, written)
+
+
 @pytest.mark.parametrize("text", ["relu", "relu.", ".accuracy", "relu.wrong"])
 def test_an_unknown_fault_says_what_there_is(text: str) -> None:
     """A misspelt fault is a mistake of the case, in one line."""
@@ -82,7 +103,7 @@ class Patched:
 def test_patches_are_found_by_their_names() -> None:
     """A child calls each function that the order of the run names, attributes of attributes included."""
     before = Patched.times
-    install(dumps(None, [f"{__name__}:Patched.once_more"] * 2))
+    install(dumps([], [f"{__name__}:Patched.once_more"] * 2))
     assert Patched.times == before + 2
 
 

@@ -13,9 +13,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import torch
+
 from conformance.stacks.external import load
 
-KINDS = ("compile_error", "runtime_error", "accuracy", "segfault", "abort", "hang")
+INJECTABLE = ("compile_error", "runtime_error", "accuracy")
+KINDS = (
+    *INJECTABLE,
+    "segfault",
+    "abort",
+    "hang",
+    "wrong_gradient",
+    "lost_write",
+    "overlap_compile_error",
+    "overlap_runtime_error",
+    "missing_error",
+)
+#: In place of an operator: whatever the graph holds, and if it is nothing.
+EVERY = "every"
 INJECTED = {
     ("cpp", "relu"): "inductor.cpp.inject_relu_bug_TESTING_ONLY",
     ("cpp", "log1p"): "inductor.cpp.inject_log1p_bug_TESTING_ONLY",
@@ -50,12 +65,17 @@ class Fault:
             raise UnknownFault(f"unknown fault {text!r}; write operator.kind, kind one of {', '.join(KINDS)}")
         return Fault(operator, kind)
 
+    @property
+    def compared(self) -> bool:
+        """Whether nothing raises, so that it only shows where results are compared."""
+        return self.kind in EDITS
+
     def injected(self, device: str) -> dict[str, str]:
         """The inductor configuration that makes its own code generation fail so; none where `patches` do it."""
         if self.patches(device):
             return {}
         language = "cpp" if device == "cpu" else "triton"
-        if (language, self.operator) not in INJECTED or self.kind not in KINDS[:3]:
+        if (language, self.operator) not in INJECTED or self.kind not in INJECTABLE:
             raise UnknownFault(f"inductor cannot inject {self.operator}.{self.kind} into {language}")
         return {INJECTED[language, self.operator]: self.kind}
 
@@ -63,6 +83,10 @@ class Fault:
         """The functions that make code generation fail so where inductor has no such injection for the device."""
         patched = device != "cpu" and (self.operator, self.kind) == ("log1p", "accuracy")
         return [f"{__name__}:wrong_log1p_in_triton"] if patched else []
+
+
+#: What a backend has that is registered for its name alone.
+NO_FAULT = Fault("", "")
 
 
 @dataclass(frozen=True)
@@ -77,26 +101,32 @@ class FaultyBackend:
     @staticmethod
     def around(backend: str, fault: Fault, imports: Sequence[str] = ()) -> FaultyBackend:
         """Name the wrapper after the fault, which the generated scripts show."""
-        own = re.sub(r"\W+", "_", backend).strip("_")
-        return FaultyBackend(f"{own}_with_{fault.operator}_{fault.kind}", fault, backend, tuple(imports))
+        name = re.sub(r"\W+", "_", backend).strip("_")
+        if fault != NO_FAULT:
+            name += f"_with_{fault.operator}_{fault.kind}"
+        return FaultyBackend(name, fault, backend, tuple(imports))
 
     def __call__(self, graph_module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
         """Compile, or fail."""
         compile: Callable[..., Callable[..., Any]] = functools.partial(self.own(), **options)
-        at_fault = [node for node in graph_module.graph.nodes if _operator(node) == self.fault.operator]
-        if not at_fault:
-            return compile(graph_module, example_inputs)
-        if self.fault.kind == "compile_error":
+        at_fault = [node for node in graph_module.graph.nodes if self.fault.operator in (_operator(node), EVERY)]
+        kind = self.fault.kind
+        if kind == "missing_error":
+            if not at_fault:
+                raise InjectedCompileError(f"a graph without {self.fault.operator} does not compile")
+        elif not at_fault:
+            pass
+        elif kind == "compile_error":
             raise InjectedCompileError(f"{self.fault.operator} does not compile")
-        if self.fault.kind == "accuracy":
-            for node in at_fault:
-                with graph_module.graph.inserting_after(node):
-                    wrong = graph_module.graph.call_function(_plus_one, (node,))
-                node.replace_all_uses_with(wrong, delete_user_cb=lambda user, wrong=wrong: user is not wrong)
-                wrong.meta.update(node.meta)
-            graph_module.recompile()
-            return compile(graph_module, example_inputs)
-        return _failing(self.fault)
+        elif kind == "overlap_compile_error":
+            _refuse_overlap(example_inputs, InjectedCompileError)
+        elif kind == "overlap_runtime_error":
+            return _SeparateInputs(compile(graph_module, example_inputs))
+        elif self.fault.compared:
+            _edit(graph_module, at_fault, kind)
+        else:
+            return _failing(self.fault)
+        return compile(graph_module, example_inputs)
 
     def own(self) -> Callable[..., Any]:
         """The stack's own backend: a name that torch knows, or ``module:callable``."""
@@ -109,20 +139,25 @@ class FaultyBackend:
         return found
 
 
-def dumps(backend: FaultyBackend | None, patches: Sequence[str] = ()) -> str:
+def dumps(backends: Sequence[FaultyBackend], patches: Sequence[str] = ()) -> str:
     """The text that `install` reads in a child."""
-    return json.dumps({"backend": backend and asdict(backend), "patches": list(patches)})
+    return json.dumps({"backends": [asdict(backend) for backend in backends], "patches": list(patches)})
 
 
 def install(text: str) -> None:
     """Install the faults of this run in a child, before its script runs."""
     entry: Mapping[str, Any] = json.loads(text)
-    if (backend := entry["backend"]) is not None:
+    for backend in entry["backends"]:
         fault, imports = Fault(**backend["fault"]), tuple(backend["imports"])
         register(FaultyBackend(**{**backend, "fault": fault, "imports": imports}))
     for patch in entry["patches"]:
         module, _, path = patch.partition(":")
         functools.reduce(getattr, path.split("."), importlib.import_module(module))()  # type: ignore[operator]
+
+
+def graph_itself(graph_module: Any, example_inputs: list[Any]) -> Any:
+    """A right backend that the checks of the minifier can run as they run the program, which few others are."""
+    return graph_module
 
 
 def wrong_log1p_in_triton() -> None:
@@ -143,6 +178,22 @@ def register(backend: FaultyBackend) -> None:
     register_backend(compiler, name=backend.name)
 
 
+def _plus_one(value: Any) -> Any:
+    return value + 1
+
+
+def _twice_the_gradient(value: Any) -> Any:
+    return value + (value - value.detach())
+
+
+#: What is made of the results of an operator, or nothing where its argument is replaced.
+EDITS: Mapping[str, Callable[[Any], Any] | None] = {
+    "accuracy": _plus_one,
+    "wrong_gradient": _twice_the_gradient,
+    "lost_write": None,
+}
+
+
 def _operator(node: Any) -> str | None:
     """The operator that a node applies, whether a function, a method or an overload."""
     if not node.op.startswith("call_"):
@@ -151,8 +202,38 @@ def _operator(node: Any) -> str | None:
     return str(getattr(packet, "__name__", packet))
 
 
-def _plus_one(value: Any) -> Any:
-    return value + 1
+def _edit(graph_module: Any, nodes: Sequence[Any], kind: str) -> None:
+    """Make the nodes of a graph compute something else, where they are operators."""
+    for node in nodes:
+        if not node.op.startswith("call_"):
+            continue
+        if kind == "lost_write":
+            with graph_module.graph.inserting_before(node):
+                node.args = (graph_module.graph.call_method("clone", (node.args[0],)), *node.args[1:])
+            continue
+        with graph_module.graph.inserting_after(node):
+            wrong = graph_module.graph.call_function(EDITS[kind], (node,))
+        node.replace_all_uses_with(wrong, delete_user_cb=lambda user, wrong=wrong: user is not wrong)
+        wrong.meta.update(node.meta)
+    graph_module.recompile()
+
+
+def _refuse_overlap(inputs: Sequence[Any], error: type[Exception]) -> None:
+    storages = [value.untyped_storage().data_ptr() for value in inputs if isinstance(value, torch.Tensor)]
+    if len(set(storages)) < len(storages):
+        raise error("inputs in one storage are refused")
+
+
+class _SeparateInputs(torch.nn.Module):
+    """A compiled program that refuses inputs which lie in one storage."""
+
+    def __init__(self, compiled: Callable[..., Any]) -> None:
+        super().__init__()
+        self.compiled = [compiled]
+
+    def forward(self, *inputs: Any) -> Any:
+        _refuse_overlap(inputs, InjectedRuntimeError)
+        return self.compiled[0](*inputs)
 
 
 def _failing(fault: Fault) -> Callable[..., Any]:

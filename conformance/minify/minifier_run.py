@@ -102,6 +102,7 @@ class MinifierRun:
 
     steps: Mapping[str, Step]
     scripts: Mapping[str, str] = field(default_factory=dict)
+    checkpoints: Mapping[str, Step] = field(default_factory=dict)
     graph: str = ""
     input_lines: str = ""
     launcher_graph: str = ""
@@ -142,16 +143,22 @@ class MinifierRun:
 
     def assert_minified(self) -> None:
         """The program failed, the launcher made its graph smaller, and the repro fails for the same reason."""
-        program = self._failed("program")
+        self._failed("program")
         launcher = self._passed("launcher")
         self.step("repro")
         before, after = (operations(self.scripts[name]) for name in ("launcher", "repro"))
         if after > before or (after == before and before > 1):
             expected = f"fewer operators than the {before} of the program"
             raise MinifierFailure("launcher", "graphs", expected, str(after), launcher.output)
-        repro = self._failed("repro")
-        if program.reason is None or repro.reason is None or not repro.reason.is_like(program.reason):
-            raise MinifierFailure("repro", "exception", str(program.reason), str(repro.reason), repro.output)
+        self._alike(self._failed("repro"))
+
+    def assert_checkpoints_fail(self) -> None:
+        """Everything that the launcher wrote on its way fails by itself, for the reason of the program."""
+        launcher = self._passed("launcher")
+        if not self.checkpoints:
+            raise MinifierFailure("launcher", "side_effect", "checkpoints", "none", launcher.output)
+        for step in self.checkpoints.values():
+            self._alike(step)
 
     def assert_no_repro(self) -> None:
         """The program passed and nothing was dumped."""
@@ -159,6 +166,13 @@ class MinifierRun:
         if "launcher" in self.steps or program.files:
             written = ", ".join(program.files) or "minifier_launcher.py"
             raise MinifierFailure("program", "side_effect", "nothing dumped", written, program.output)
+
+    def _alike(self, step: Step) -> None:
+        """A script fails for the reason of the program."""
+        program = self._failed("program")
+        if step.crashed or step.reason is None or program.reason is None or not step.reason.is_like(program.reason):
+            actual = _ending(step) if step.crashed or step.reason is None else str(step.reason)
+            raise MinifierFailure(step.name, "exception", str(program.reason), actual, step.output)
 
     def _passed(self, name: str) -> Step:
         step = self.step(name)

@@ -28,6 +28,8 @@ class Script:
     dynamic: bool | None = None
     keywords: Callable[[str], Mapping[str, Any]] | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
+    inference: bool = False
+    backward: bool = False
 
     def text(self, debug_folder: Path) -> str:
         """The script, with its debug folder."""
@@ -79,8 +81,9 @@ class Script:
         return [
             *lines,
             f"compiled = torch.compile({program}, backend={self.backend!r}, dynamic={self.dynamic!r})",
-            f"for arguments in {self.calls.__name__}(device):",
-            f"    compiled(*arguments, **{keywords})",
+            f"with torch.set_grad_enabled({not self.inference}):",
+            f"    for arguments in {self.calls.__name__}(device):",
+            f"        compiled(*arguments, **{keywords}){'.sum().backward()' if self.backward else ''}",
         ]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from conformance.minify import child, describe
 from conformance.minify.client import Ended, ForkServer, fork_server
-from conformance.minify.faults import Fault, FaultyBackend, dumps
+from conformance.minify.faults import NO_FAULT, Fault, FaultyBackend, dumps
 from conformance.minify.minifier_run import MinifierRun, Reason, Step
 from conformance.minify.scripts import Script
 
@@ -57,6 +57,9 @@ def minify(
     keywords: Callable[[str], Mapping[str, Any]] | None = None,
     dynamic: bool | None = None,
     config: Mapping[str, Any] | None = None,
+    inference: bool = False,
+    backward: bool = False,
+    checkpoints: bool = False,
     launcher: Sequence[str] = (),
     isolate: bool = False,
     seconds: float = SECONDS,
@@ -67,25 +70,29 @@ def minify(
     generation. ``backend`` names another backend instead, which may have a fault of its own. ``level`` is torch's
     ``repro_level``: by default 2, which dumps what raises, or 4, which compares, for a fault that has to be compared.
     ``launcher`` holds flags of the launcher, beside those that make it quick; ``isolate`` leaves it its own defaults.
+    Under ``inference`` the program is called without gradients, with ``backward`` its results are differentiated, and
+    with ``checkpoints`` what the launcher wrote on its way is run as well.
     """
     faults = [Fault.of(text) for text in ([fault] if isinstance(fault, str) else fault)]
     settings = {**stack.config, **(config or {})}
     backend = backend or stack.backend
-    faulty, patches = None, list(stack.patches)
-    if after == "dynamo" and faults:
-        [one] = faults
-        faulty = FaultyBackend.around(backend, one, stack.imports)
-        backend = faulty.name
-    else:
-        for one in faults:
+    faulty: list[FaultyBackend] = []
+    patches = list(stack.patches)
+    if after == "dynamo" and not faults and ":" in backend:
+        faults = [NO_FAULT]  # the scripts need a name
+    for one in faults:
+        if after == "dynamo":
+            faulty.append(FaultyBackend.around(backend, one, stack.imports))
+            backend = faulty[-1].name
+        else:
             settings |= one.injected(device)
             patches += one.patches(device)
     if level is None:
-        level = 4 if any(one.kind == "accuracy" for one in faults) else 2
-    script = Script(program, calls, device, backend, after, level, dynamic, keywords, settings)
+        level = 4 if any(one.compared for one in faults) else 2
+    script = Script(program, calls, device, backend, after, level, dynamic, keywords, settings, inference, backward)
     flags = [] if isolate else QUICK_FLAGS[after]
     environment = {child.FAULT: dumps(faulty, patches)} if faulty or patches else {}
-    return Steps(fork_server(), environment, seconds).run(script, [*launcher, *flags])
+    return Steps(fork_server(), environment, seconds).run(script, [*launcher, *flags], checkpoints=checkpoints)
 
 
 class Steps:
@@ -97,22 +104,27 @@ class Steps:
         self.seconds = seconds
         self.steps: dict[str, Step] = {}
         self.scripts: dict[str, str] = {}
+        self.checkpoints: dict[str, Step] = {}
 
-    def run(self, script: Script, flags: Sequence[str]) -> MinifierRun:
+    def run(self, script: Script, flags: Sequence[str], *, checkpoints: bool = False) -> MinifierRun:
         """All steps that are reached; each needs the file that the one before writes."""
         with self.server.folder() as folder:
             debug = folder / "debug"
             program = self.place(folder, "program")
             (program / "program.py").write_text(text := script.text(debug), encoding="utf-8")
             self.scripts["program"] = text
-            self.step("program", ["program.py"], program)
+            self.steps["program"] = self.step("program", ["program.py"], program)
             launcher = next(debug.glob("*/minifier/minifier_launcher.py"), None)
             if launcher is None:
                 return self.record()
             shutil.rmtree(program)
             self.scripts["launcher"] = launcher.read_text(encoding="utf-8")
             place = self.place(folder, "launcher")
-            self.step("launcher", [str(launcher), "minify", *flags], place)
+            self.steps["launcher"] = self.step("launcher", [str(launcher), "minify", *flags], place)
+            if checkpoints:
+                for written in sorted((place / "checkpoints").glob("*.py")):
+                    elsewhere = self.place(folder, written.stem)
+                    self.checkpoints[written.name] = self.step(written.name, [str(written)], elsewhere)
             if not (place / "repro.py").exists():
                 return self.record()
             # The repro has to stand alone: elsewhere, as somebody else, without what it came from but the saved inputs.
@@ -120,7 +132,8 @@ class Steps:
             shutil.move(place / "repro.py", repro)
             launcher.unlink()
             self.scripts["repro"] = (repro / "repro.py").read_text(encoding="utf-8")
-            self.step("repro", ["repro.py"], repro, {"USER": "somebody", "LOGNAME": "somebody"})
+            somebody = {"USER": "somebody", "LOGNAME": "somebody"}
+            self.steps["repro"] = self.step("repro", ["repro.py"], repro, somebody)
             return self.record(**self.described(repro))
 
     def place(self, folder: Path, name: str) -> Path:
@@ -143,12 +156,12 @@ class Steps:
             seconds=self.seconds,
         )
 
-    def step(self, name: str, argv: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
-        """Run one step and keep what it did."""
+    def step(self, name: str, argv: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> Step:
+        """Run one step and return what it did."""
         record = Path(f"{folder}.tmp") / "reason.json"
         before = set(folder.rglob("*"))
         ended = self.child(argv, folder, {child.RECORD: str(record), **(environment or {})})
-        self.steps[name] = Step(
+        return Step(
             name=name,
             status=ended.status,
             timed_out=ended.timed_out,
@@ -173,4 +186,4 @@ class Steps:
 
     def record(self, **described: str) -> MinifierRun:
         """What there is to assert."""
-        return MinifierRun(self.steps, self.scripts, **described)
+        return MinifierRun(self.steps, self.scripts, self.checkpoints, **described)

@@ -24,7 +24,7 @@ def launcher_not_written() -> None:
         pass
 
 
-@in_steps("minifier.after_dynamo.silent_without_failure")
+@in_steps("minifier.after_dynamo.silent_without_failure", "minifier.own_backend.silent_without_failure")
 def launcher_written_always() -> None:
     """A launcher is written for every graph, whether it fails or not."""
 
@@ -105,7 +105,7 @@ def reference_always_used() -> None:
             return own(*args, **options)
 
 
-@in_steps("minifier.after_dynamo.reproduces")
+@in_steps("minifier.after_dynamo.reproduces", "minifier.accuracy.lost_writes")
 def results_not_compared() -> None:
     """Whatever a compiled program computes is taken for right."""
 

@@ -122,7 +122,7 @@ def values_lost() -> None:
         return own(self, None, *args, **options)
 
 
-@in_steps("minifier.repro.shared_storage")
+@in_steps("minifier.repro.shared_storage", "minifier.after_dynamo.overlapping_inputs")
 def sharing_lost() -> None:
     """Each input is read back into a storage of its own."""
 
