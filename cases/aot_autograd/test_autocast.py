@@ -1,0 +1,201 @@
+"""Autocast: gradients have the precision that eager gives them, whoever turns autocast on and off."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from conformance import Program, call, clause, expected, needs
+
+
+def cast(x, enabled):
+    return torch.autocast(x.device.type, dtype=torch.bfloat16, enabled=enabled)
+
+
+class OwnBackward(torch.autograd.Function):
+    """A product that its author differentiates by products."""
+
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        with cast(x, False):
+            return x @ w
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, w = ctx.saved_tensors
+        return gradient @ w.t(), x.t() @ gradient
+
+
+def as_called(x, w):
+    return x @ w
+
+
+def off(x, w):
+    with cast(x, False):
+        return x @ w
+
+
+def off_for_a_layer(x, w):
+    with cast(x, False):
+        return functional.linear(x, w, w[0])
+
+
+def off_for_batches(x, w):
+    with cast(x, False):
+        return torch.bmm(x[None], w[None])
+
+
+def off_for_a_convolution(x, w):
+    with cast(x, False):
+        return functional.conv1d(x[None], w[:, :, None])
+
+
+def off_for_one(x, w):
+    y = x @ w
+    with cast(x, False):
+        z = x @ w
+    return y, z
+
+
+def off_in_an_own_function(x, w):
+    return OwnBackward.apply(x, w)
+
+
+def on(x, w):
+    with cast(x, True):
+        return x @ w
+
+
+def off_in_on(x, w):
+    with cast(x, True):
+        y = x @ w
+        with cast(x, False):
+            z = x @ w
+        return y, z
+
+
+def on_off_on(x, w):
+    with cast(x, True):
+        y = x @ w
+        with cast(x, False):
+            z = x @ w
+            with cast(x, True):
+                return y, z, x @ w
+
+
+def on_for_first(x, w):
+    with cast(x, True):
+        y = x @ w
+    return y.float() @ w
+
+
+def one_after_another(x, w):
+    with cast(x, True):
+        y = x @ w
+    with cast(x, False):
+        z = x @ w
+    with cast(x, True):
+        return y + z, x @ w
+
+
+def sum_in_on(x, w):
+    """A sum is taken in float32, a product is not."""
+    with cast(x, True):
+        return (x @ w).softmax(0).sum(1), (x @ w).pow(2)
+
+
+@torch.compiler.disable
+def twice(y):
+    return y * 2
+
+
+def graph_break_in_on(x, w):
+    with cast(x, True):
+        y = twice(x @ w)
+        return y @ w
+
+
+def turn_on(_):
+    torch.set_autocast_enabled("cpu", True)
+    torch.set_autocast_enabled("cuda", True)
+    torch.set_autocast_dtype("cuda", torch.bfloat16)
+
+
+def outside(outputs):
+    """The backward, which the caller starts with autocast off, as torch's documentation wants it."""
+    torch.set_autocast_enabled("cpu", False)
+    torch.set_autocast_enabled("cuda", False)
+    (last,) = outputs
+    results = last if isinstance(last, tuple) else (last,)
+    tangents = [torch.arange(257.0, 257 + one.numel(), device=one.device).to(one.dtype) for one in results]
+    torch.autograd.backward(results, [one.reshape(y.shape) for one, y in zip(tangents, results, strict=True)])
+
+
+def beyond_bfloat16(device):
+    """Odd numbers above 256 are no bfloat16."""
+    x = torch.arange(257.0, 289.0, 2, device=device).reshape(4, 4).requires_grad_()
+    return x, torch.arange(513.0, 577.0, 4, device=device).reshape(4, 4).requires_grad_()
+
+
+def off_before(device):
+    return [beyond_bfloat16(device)]
+
+
+def on_before(device):
+    return [call(*beyond_bfloat16(device), before=turn_on)]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        as_called,
+        off,
+        off_for_a_layer,
+        off_for_batches,
+        off_for_a_convolution,
+        off_for_one,
+        off_in_an_own_function,
+        on_off_on,
+        sum_in_on,
+    ],
+)
+@needs("training")
+@clause("aot_autograd.autocast.of_the_caller")
+def test_autocast_of_the_caller(stack, device, program):
+    """What is computed inside the caller's autocast has eager's precision, and so have its gradients."""
+    run = stack.run(Program(program, backward=outside), on_before)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+
+
+@pytest.mark.parametrize(
+    ("program", "operators"),
+    [
+        pytest.param(on, expected(""""""), id="on"),
+        pytest.param(off_in_on, expected(""""""), id="off_in_on"),
+        pytest.param(on_off_on, expected(""""""), id="on_off_on"),
+        pytest.param(on_for_first, expected(""""""), id="on_for_first"),
+        pytest.param(one_after_another, expected(""""""), id="one_after_another"),
+        pytest.param(sum_in_on, expected(""""""), id="sum_in_on"),
+    ],
+)
+@needs("training")
+@clause("aot_autograd.autocast.inside")
+def test_autocast_inside(stack, device, program, operators):
+    """What the program computes with autocast on or off has eager's precision, and so have its gradients."""
+    run = stack.run(Program(program, backward=outside), off_before)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.joint.operators.expect(operators)
+
+
+@needs("training")
+@clause("aot_autograd.autocast.inside")
+def test_graph_break_inside(stack, device):
+    """What follows a graph break inside a region with autocast on is still computed with autocast on."""
+    run = stack.run(Program(graph_break_in_on, backward=outside), off_before)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=2, recompiles=0, graph_breaks=1)

@@ -1,0 +1,350 @@
+"""Function transforms: what `torch.func` makes of a function inside a program is what it makes of it in eager."""
+
+import pytest
+import torch
+from torch import func
+
+from conformance import clause, expected, needs, tensors
+
+
+def cube(x):
+    return x * x * x
+
+
+def cubes(x):
+    return cube(x).sum()
+
+
+def scaled(x, y):
+    return x * x * y
+
+
+def row_sum(x, y):
+    return (x * y).sum()
+
+
+def gradient(x, y):
+    return func.grad(cubes)(x) * y
+
+
+def gradient_of_second(x, y):
+    return func.grad(row_sum, argnums=1)(x * x, y)
+
+
+def gradient_and_value(x, y):
+    return func.grad_and_value(row_sum, argnums=(0, 1))(x * x, y)
+
+
+def gradient_of_gradient(x, y):
+    return func.grad(lambda one: func.grad(cubes)(one).sum())(x) * y
+
+
+def gradient_under_no_grad(x, y):
+    with torch.no_grad():
+        slope = func.grad(cubes)(x)
+    return slope, slope * y
+
+
+def gradient_of_captured(x, y):
+    """What the function closes over is differentiated by the caller alone."""
+    return func.grad(lambda one: (one * one * y).sum())(x)
+
+
+def mapped(x, y):
+    return func.vmap(row_sum)(x, y)
+
+
+def mapped_over_columns(x, y):
+    return func.vmap(scaled, in_dims=(1, None), out_dims=1)(x, y[:, 0])
+
+
+def mapped_twice(x, y):
+    return func.vmap(func.vmap(torch.mul, (None, 0)), (0, None))(x[0], y[0])
+
+
+def mapped_in_pieces(x, y):
+    return func.vmap(row_sum, chunk_size=2)(x, y)
+
+
+def mapped_gradient(x, y):
+    return func.vmap(func.grad(row_sum))(x * x, y)
+
+
+def mapped_write(x, y):
+    def fill(row, other):
+        row = row.clone()
+        row.add_(other)
+        return row
+
+    return func.vmap(fill)(x, y)
+
+
+def pushed_forward(x, y):
+    return func.jvp(cube, (x,), (y,))
+
+
+def pushed_forward_twice(x, y):
+    return func.jvp(lambda one: func.jvp(torch.square, (one,), (y,))[1], (x,), (y,))
+
+
+def pulled_back(x, y):
+    value, pull = func.vjp(scaled, x, y)
+    return value, *pull(torch.ones_like(value))
+
+
+def jacobian_backward(x, y):
+    return func.jacrev(scaled)(x[0], y[0])
+
+
+def jacobian_forward(x, y):
+    return func.jacfwd(scaled, argnums=1)(x[0], y[0])
+
+
+def second_derivatives(x, y):
+    return func.hessian(cubes)(x[0]) + y[0]
+
+
+@pytest.mark.parametrize(
+    ("program", "operators"),
+    [
+        pytest.param(
+            gradient,
+            expected(
+                """aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.mul"""
+            ),
+            id="grad",
+        ),
+        pytest.param(
+            gradient_of_second,
+            expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul"""),
+            id="grad_of_second",
+        ),
+        pytest.param(
+            gradient_and_value,
+            expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul"""),
+            id="grad_and_value",
+        ),
+        pytest.param(
+            gradient_of_gradient,
+            expected("""\
+aten.mul
+aten.mul
+aten.sum
+aten.ones_like
+aten.expand
+aten.mul
+aten.mul
+aten.mul
+aten.mul
+aten.add
+aten.add
+aten.sum
+aten.ones_like
+aten.expand
+aten.mul
+aten.mul
+aten.mul
+aten.mul
+aten.add
+aten.add
+aten.mul
+aten.add
+aten.mul
+aten.mul
+aten.mul
+aten.add
+aten.add
+aten.mul
+"""),
+            id="grad_of_grad",
+        ),
+        pytest.param(
+            gradient_under_no_grad,
+            expected(
+                """aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.mul"""
+            ),
+            id="grad_under_no_grad",
+        ),
+        pytest.param(
+            gradient_of_captured,
+            expected(
+                """aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.add"""
+            ),
+            id="grad_of_captured",
+        ),
+        pytest.param(mapped, expected("""aten.mul; aten.sum"""), id="vmap"),
+        pytest.param(
+            mapped_over_columns,
+            expected("""aten.select; aten.permute; aten.permute; aten.mul; aten.mul; aten.permute"""),
+            id="vmap_over_columns",
+        ),
+        pytest.param(mapped_twice, expected("""aten.select; aten.select; aten.view; aten.mul"""), id="vmap_of_vmap"),
+        pytest.param(
+            mapped_in_pieces,
+            expected(
+                """aten.slice; aten.slice; aten.slice; aten.slice; aten.mul; aten.sum; aten.mul; aten.sum; aten.cat"""
+            ),
+            id="vmap_in_pieces",
+        ),
+        pytest.param(
+            mapped_gradient,
+            expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.view; aten.expand; aten.mul"""),
+            id="vmap_of_grad",
+        ),
+        pytest.param(mapped_write, expected("""aten.clone; aten.add"""), id="vmap_of_write"),
+        pytest.param(
+            pushed_forward,
+            expected(
+                """aten.alias; aten.mul; aten.alias; aten.alias; aten.mul; aten.mul; aten.add; aten.mul; aten.alias; aten.alias; aten.mul; aten.mul; aten.add; aten.alias"""
+            ),
+            id="jvp",
+        ),
+        pytest.param(
+            pushed_forward_twice,
+            expected("""\
+aten.alias
+aten.alias
+aten.alias
+aten.pow
+aten.alias
+aten.pow
+aten.mul
+aten.mul
+aten.mul
+aten.mul
+aten.mul
+aten.alias
+aten.mul
+aten.expand
+aten._to_copy
+aten.alias
+"""),
+            id="jvp_of_jvp",
+        ),
+        pytest.param(
+            pulled_back,
+            expected("""aten.mul; aten.mul; aten.ones_like; aten.mul; aten.mul; aten.mul; aten.mul; aten.add"""),
+            id="vjp",
+        ),
+        pytest.param(
+            jacobian_backward,
+            expected("""\
+aten.select
+aten.select
+aten.mul
+aten.mul
+aten.new_zeros
+aten.diagonal
+aten.fill
+aten.diagonal_scatter
+aten.view
+aten.mul
+aten.mul
+aten.mul
+aten.add
+aten.split_with_sizes
+aten.view
+"""),
+            id="jacrev",
+        ),
+        pytest.param(
+            jacobian_forward,
+            expected("""\
+aten.select
+aten.select
+aten.new_zeros
+aten.diagonal
+aten.fill
+aten.diagonal_scatter
+aten.mul
+aten.alias
+aten.view
+aten.mul
+aten.expand
+aten._to_copy
+aten.permute
+aten.split_with_sizes
+aten.view
+"""),
+            id="jacfwd",
+        ),
+        pytest.param(
+            second_derivatives,
+            expected("""\
+aten.select
+aten.new_zeros
+aten.diagonal
+aten.fill
+aten.diagonal_scatter
+aten.alias
+aten.mul
+aten.alias
+aten.alias
+aten.view
+aten.mul
+aten.mul
+aten.add
+aten.mul
+aten.sum
+aten.new_zeros
+aten.diagonal
+aten.fill
+aten.diagonal_scatter
+aten.view
+aten.view
+aten.expand
+aten.view
+aten.view
+aten.view
+aten.expand
+aten.alias
+aten.mul
+aten.expand
+aten._to_copy
+aten.mul
+aten.view
+aten.view
+aten.view
+aten.view
+aten.expand
+aten.alias
+aten.mul
+aten.expand
+aten._to_copy
+aten.alias
+aten.alias
+aten.mul
+aten.view
+aten.view
+aten.mul
+aten.add
+aten.alias
+aten.alias
+aten.mul
+aten.view
+aten.view
+aten.mul
+aten.add
+aten.add
+aten.add
+aten.split_with_sizes
+aten.view
+aten.permute
+aten.split_with_sizes
+aten.view
+aten.select
+aten.add
+"""),
+            id="hessian",
+        ),
+    ],
+)
+@needs("training")
+@clause("aot_autograd.transforms.same_results")
+def test_transformed_function(stack, device, program, operators):
+    """A transformed function gives eager's results inside the program, and they have eager's gradients."""
+    run = stack.run(program, tensors((3, 4), (3, 4), device=device, requires_grad=True))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.forward.operators.expect(operators)

@@ -1,0 +1,130 @@
+"""Recomputation: what a backward computes again, for a checkpoint or for a memory budget, changes no gradient."""
+
+import functools
+
+import pytest
+import torch
+from torch.nn import functional
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
+
+from conformance import clause, expected, needs, tensors
+
+again = functools.partial(checkpoint, use_reentrant=False)
+
+
+def squares(x):
+    return (x * x).sin() * x
+
+
+def drop(x):
+    kept = functional.dropout(x, 0.5)
+    return kept * kept
+
+
+def noise(x):
+    y = x * torch.rand_like(x)
+    return y * y
+
+
+def coins(x):
+    y = x * torch.bernoulli(torch.full_like(x, 0.5))
+    return y * y
+
+
+def drop_twice(x):
+    return drop(drop(x + 1) - x)
+
+
+def drop_after(x):
+    """The mask is used by the backward of what comes behind it."""
+    return functional.dropout(x * x, 0.5).pow(2) * x
+
+
+def two_numbers(x):
+    """Numbers of two operators, one of which is needed by no backward."""
+    return functional.dropout(x, 0.25) * x + torch.rand_like(x)
+
+
+def products_saved(*_):
+    return create_selective_checkpoint_contexts(products_only)
+
+
+def products_only(_, operator, *args, **kwargs):
+    saved = operator is torch.ops.aten.mm.default
+    return CheckpointPolicy.MUST_SAVE if saved else CheckpointPolicy.PREFER_RECOMPUTE
+
+
+def checkpointed(x):
+    return again(squares, x)
+
+
+def checkpointed_dropout(x):
+    return again(drop, x)
+
+
+def checkpointed_noise(x):
+    return again(noise, x) + x
+
+
+def nested(x):
+    return again(lambda one: again(drop, one * 2) + drop(one), x)
+
+
+def one_after_another(x):
+    return again(drop, again(drop, x) + 1)
+
+
+def dropout_around(x):
+    """Numbers drawn before, in and behind the checkpoint."""
+    return drop(again(drop, drop(x)))
+
+
+def write_inside(x):
+    return again(lambda one: one.sin().mul_(one).relu_() * one, x)
+
+
+def captured(x):
+    y = x * 2
+    return again(lambda one: drop(one * y), x)
+
+
+def selective(x):
+    return again(lambda one: drop(one @ one.t()).sin() @ one, x, context_fn=products_saved)
+
+
+@pytest.mark.parametrize(
+    ("program", "operators"),
+    [
+        pytest.param(checkpointed, expected(""""""), id="plain"),
+        pytest.param(checkpointed_dropout, expected(""""""), id="dropout"),
+        pytest.param(checkpointed_noise, expected(""""""), id="noise"),
+        pytest.param(nested, expected(""""""), id="nested"),
+        pytest.param(one_after_another, expected(""""""), id="one_after_another"),
+        pytest.param(dropout_around, expected(""""""), id="dropout_around"),
+        pytest.param(write_inside, expected(""""""), id="write_inside"),
+        pytest.param(captured, expected(""""""), id="captured"),
+        pytest.param(selective, expected(""""""), id="selective"),
+    ],
+)
+@needs("training")
+@clause("aot_autograd.recomputation.checkpoint")
+def test_checkpoint(stack, device, program, operators):
+    """A checkpointed region has eager's gradients, and its backward uses the random numbers of its forward."""
+    run = stack.run(program, tensors((6, 8), device=device, requires_grad=True))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+    run.joint.operators.expect(operators)
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.5])
+@pytest.mark.parametrize("program", [squares, drop, noise, coins, drop_twice, drop_after, two_numbers])
+@needs("training")
+@clause("aot_autograd.recomputation.memory_budget")
+def test_memory_budget(stack, device, program, budget):
+    """However little memory is granted for activations, the gradients are eager's."""
+    budgeted = {"functorch.activation_memory_budget": budget}
+    run = stack.run(program, tensors((6, 8), device=device, requires_grad=True), config=budgeted)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
