@@ -131,8 +131,18 @@ def two_tensors(device):
     ("program", "operators"),
     [
         pytest.param(loop, expected("""aten.zeros; aten.lt; aten.add; aten.mul; while_loop"""), id="while"),
-        pytest.param(loop_of_data, expected("""aten.clone; aten.sum; aten.lt; aten.mul; aten.add; while_loop"""), id="while_of_data"),
-        pytest.param(loop_of_loops, expected("""aten.zeros; aten.lt; aten.zeros; aten.lt; aten.add; aten.add; while_loop; aten.add; aten.mul; while_loop"""), id="while_in_while"),
+        pytest.param(
+            loop_of_data,
+            expected("""aten.clone; aten.sum; aten.lt; aten.mul; aten.add; while_loop"""),
+            id="while_of_data",
+        ),
+        pytest.param(
+            loop_of_loops,
+            expected(
+                """aten.zeros; aten.lt; aten.zeros; aten.lt; aten.add; aten.add; while_loop; aten.add; aten.mul; while_loop"""
+            ),
+            id="while_in_while",
+        ),
         pytest.param(no_step, expected(""""""), id="no_step"),
         pytest.param(loop_passes_on, expected(""""""), id="state_passed_on"),
     ],
