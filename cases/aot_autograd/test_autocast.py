@@ -172,12 +172,135 @@ def test_autocast_of_the_caller(stack, device, program):
 @pytest.mark.parametrize(
     ("program", "operators"),
     [
-        pytest.param(on, expected(""""""), id="on"),
-        pytest.param(off_in_on, expected(""""""), id="off_in_on"),
-        pytest.param(on_off_on, expected(""""""), id="on_off_on"),
-        pytest.param(on_for_first, expected(""""""), id="on_for_first"),
-        pytest.param(one_after_another, expected(""""""), id="one_after_another"),
-        pytest.param(sum_in_on, expected(""""""), id="sum_in_on"),
+        pytest.param(on, expected("""aten._to_copy; aten._to_copy; aten.mm; aten.t; aten.mm; aten.t; aten.mm; aten._to_copy; aten._to_copy"""), id="on"),
+        pytest.param(off_in_on, expected("""\
+aten._to_copy
+aten._to_copy
+aten.mm
+aten.mm
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten.add
+aten._to_copy
+aten.add
+"""), id="off_in_on"),
+        pytest.param(on_off_on, expected("""\
+aten._to_copy
+aten._to_copy
+aten.mm
+aten.mm
+aten._to_copy
+aten._to_copy
+aten.mm
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten._to_copy
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten.add
+aten.add
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten.add
+aten._to_copy
+aten.add
+"""), id="on_off_on"),
+        pytest.param(on_for_first, expected("""\
+aten._to_copy
+aten._to_copy
+aten.mm
+aten._to_copy
+aten.mm
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten._to_copy
+aten.add
+"""), id="on_for_first"),
+        pytest.param(one_after_another, expected("""\
+aten._to_copy
+aten._to_copy
+aten.mm
+aten.mm
+aten.add
+aten._to_copy
+aten._to_copy
+aten.mm
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten._to_copy
+aten._to_copy
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten.add
+aten.add
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten.add
+aten._to_copy
+aten.add
+"""), id="one_after_another"),
+        pytest.param(sum_in_on, expected("""\
+aten._to_copy
+aten._to_copy
+aten.mm
+aten._softmax
+aten.sum
+aten._to_copy
+aten._to_copy
+aten.mm
+aten.pow
+aten.pow
+aten.mul
+aten.mul
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten._to_copy
+aten.unsqueeze
+aten.expand
+aten._softmax_backward_data
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten._to_copy
+aten.add
+aten._to_copy
+aten.add
+"""), id="sum_in_on"),
     ],
 )
 @needs("training")

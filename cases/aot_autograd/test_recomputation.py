@@ -95,15 +95,90 @@ def selective(x):
 @pytest.mark.parametrize(
     ("program", "operators"),
     [
-        pytest.param(checkpointed, expected(""""""), id="plain"),
-        pytest.param(checkpointed_dropout, expected(""""""), id="dropout"),
-        pytest.param(checkpointed_noise, expected(""""""), id="noise"),
-        pytest.param(nested, expected(""""""), id="nested"),
-        pytest.param(one_after_another, expected(""""""), id="one_after_another"),
-        pytest.param(dropout_around, expected(""""""), id="dropout_around"),
-        pytest.param(write_inside, expected(""""""), id="write_inside"),
-        pytest.param(captured, expected(""""""), id="captured"),
-        pytest.param(selective, expected(""""""), id="selective"),
+        pytest.param(checkpointed, expected("""aten.mul; aten.sin; aten.mul; aten.mul; aten.mul; aten.cos; aten.mul; aten.mul; aten.mul; aten.add; aten.add"""), id="plain"),
+        pytest.param(checkpointed_dropout, expected("""aten.native_dropout; aten.mul; aten.mul; aten.mul; aten.add; aten.native_dropout_backward"""), id="dropout"),
+        pytest.param(checkpointed_noise, expected("""aten.rand_like; aten.mul; aten.mul; aten.add; aten.mul; aten.mul; aten.add; aten.mul; aten.add"""), id="noise"),
+        pytest.param(nested, expected("""\
+aten.mul
+aten.native_dropout
+aten.mul
+aten.native_dropout
+aten.mul
+aten.add
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+aten.mul
+aten.add
+"""), id="nested"),
+        pytest.param(one_after_another, expected("""\
+aten.native_dropout
+aten.mul
+aten.add
+aten.native_dropout
+aten.mul
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+"""), id="one_after_another"),
+        pytest.param(dropout_around, expected("""\
+aten.native_dropout
+aten.mul
+aten.native_dropout
+aten.mul
+aten.native_dropout
+aten.mul
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+"""), id="dropout_around"),
+        pytest.param(write_inside, expected("""aten.sin; aten.clone; aten.mul; aten.relu; aten.mul; aten.mul; aten.mul; aten.threshold_backward; aten.mul; aten.mul; aten.add; aten.cos; aten.mul; aten.add"""), id="write_inside"),
+        pytest.param(captured, expected("""aten.mul; aten.mul; aten.native_dropout; aten.mul; aten.mul; aten.mul; aten.add; aten.native_dropout_backward; aten.mul; aten.mul; aten.mul; aten.add"""), id="captured"),
+        pytest.param(selective, expected("""\
+aten.t
+aten.mm
+aten.native_dropout
+aten.mul
+aten.sin
+aten.mm
+aten.t
+aten.mm
+aten.t
+aten.mm
+aten.cos
+aten.mul
+aten.mul
+aten.mul
+aten.add
+aten.native_dropout_backward
+aten.t
+aten.mm
+aten.t
+aten.t
+aten.mm
+aten.add
+aten.t
+aten.add
+"""), id="selective"),
     ],
 )
 @needs("training")
