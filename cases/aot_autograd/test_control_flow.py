@@ -29,7 +29,7 @@ def capture_of_one_branch(x, y):
 
 
 def branch_on_a_view(x, y):
-    return torch.cond(x.sum() > 0, lambda one: one.t() * y, lambda one: one + y.t(), (x.t(),))
+    return torch.cond(x.sum() > 0, lambda one: one * y, lambda one: one + y, (x.t(),))
 
 
 def write_to_own(x, y):
