@@ -172,8 +172,16 @@ def test_autocast_of_the_caller(stack, device, program):
 @pytest.mark.parametrize(
     ("program", "operators"),
     [
-        pytest.param(on, expected("""aten._to_copy; aten._to_copy; aten.mm; aten.t; aten.mm; aten.t; aten.mm; aten._to_copy; aten._to_copy"""), id="on"),
-        pytest.param(off_in_on, expected("""\
+        pytest.param(
+            on,
+            expected(
+                """aten._to_copy; aten._to_copy; aten.mm; aten.t; aten.mm; aten.t; aten.mm; aten._to_copy; aten._to_copy"""
+            ),
+            id="on",
+        ),
+        pytest.param(
+            off_in_on,
+            expected("""\
 aten._to_copy
 aten._to_copy
 aten.mm
@@ -190,8 +198,12 @@ aten._to_copy
 aten.add
 aten._to_copy
 aten.add
-"""), id="off_in_on"),
-        pytest.param(on_off_on, expected("""\
+"""),
+            id="off_in_on",
+        ),
+        pytest.param(
+            on_off_on,
+            expected("""\
 aten._to_copy
 aten._to_copy
 aten.mm
@@ -219,8 +231,12 @@ aten._to_copy
 aten.add
 aten._to_copy
 aten.add
-"""), id="on_off_on"),
-        pytest.param(on_for_first, expected("""\
+"""),
+            id="on_off_on",
+        ),
+        pytest.param(
+            on_for_first,
+            expected("""\
 aten._to_copy
 aten._to_copy
 aten.mm
@@ -238,8 +254,12 @@ aten.mm
 aten._to_copy
 aten._to_copy
 aten.add
-"""), id="on_for_first"),
-        pytest.param(one_after_another, expected("""\
+"""),
+            id="on_for_first",
+        ),
+        pytest.param(
+            one_after_another,
+            expected("""\
 aten._to_copy
 aten._to_copy
 aten.mm
@@ -269,8 +289,12 @@ aten._to_copy
 aten.add
 aten._to_copy
 aten.add
-"""), id="one_after_another"),
-        pytest.param(sum_in_on, expected("""\
+"""),
+            id="one_after_another",
+        ),
+        pytest.param(
+            sum_in_on,
+            expected("""\
 aten._to_copy
 aten._to_copy
 aten.mm
@@ -300,7 +324,9 @@ aten._to_copy
 aten.add
 aten._to_copy
 aten.add
-"""), id="sum_in_on"),
+"""),
+            id="sum_in_on",
+        ),
     ],
 )
 @needs("training")

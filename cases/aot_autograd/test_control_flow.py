@@ -100,7 +100,9 @@ class Steps(torch.nn.Module):
             expected("""aten.sum; aten.gt; aten.mul; aten.mul; cond"""),
             id="capture_of_one_branch",
         ),
-        pytest.param(branch_on_a_view, expected("""aten.sum; aten.gt; aten.t; aten.mul; aten.add; cond"""), id="cond_on_a_view"),
+        pytest.param(
+            branch_on_a_view, expected("""aten.sum; aten.gt; aten.t; aten.mul; aten.add; cond"""), id="cond_on_a_view"
+        ),
         pytest.param(
             write_to_own,
             expected(

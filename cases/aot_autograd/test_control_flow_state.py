@@ -154,14 +154,58 @@ def test_loop(stack, device, program, operators):
 @pytest.mark.parametrize(
     ("program", "operators"),
     [
-        pytest.param(write_in_body, expected("""aten.zeros; aten.lt; aten.add; aten.add; aten.mul; aten.copy_; auto_functionalized_v2; aten.copy_"""), id="body"),
-        pytest.param(write_in_body_after_write, expected("""aten.mul; aten.zeros; aten.lt; aten.select; aten.select; aten.add; aten.select_scatter; aten.add; aten.copy_; auto_functionalized_v2; aten.add; aten.copy_"""), id="body_after_write"),
-        pytest.param(write_in_condition, expected("""aten.zeros; aten.sub; aten.lt; aten.copy_; aten.add; aten.add; auto_functionalized_v2; aten.copy_"""), id="condition"),
-        pytest.param(write_in_condition_after_write, expected("""aten.copy; aten.zeros; aten.mul; aten.lt; aten.copy_; aten.add; aten.sub; auto_functionalized_v2; aten.copy_"""), id="condition_after_write"),
-        pytest.param(write_to_view_in_condition, expected("""aten.add; aten.zeros; aten.select; aten.add; aten.lt; aten.copy_; aten.add; auto_functionalized_v2; aten.copy_"""), id="view_in_condition"),
-        pytest.param(write_in_branch, expected("""aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""), id="branch"),
-        pytest.param(write_in_branch_not_taken, expected("""aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""), id="branch_not_taken"),
-        pytest.param(write_in_branch_after_write, expected("""\
+        pytest.param(
+            write_in_body,
+            expected(
+                """aten.zeros; aten.lt; aten.add; aten.add; aten.mul; aten.copy_; auto_functionalized_v2; aten.copy_"""
+            ),
+            id="body",
+        ),
+        pytest.param(
+            write_in_body_after_write,
+            expected(
+                """aten.mul; aten.zeros; aten.lt; aten.select; aten.select; aten.add; aten.select_scatter; aten.add; aten.copy_; auto_functionalized_v2; aten.add; aten.copy_"""
+            ),
+            id="body_after_write",
+        ),
+        pytest.param(
+            write_in_condition,
+            expected(
+                """aten.zeros; aten.sub; aten.lt; aten.copy_; aten.add; aten.add; auto_functionalized_v2; aten.copy_"""
+            ),
+            id="condition",
+        ),
+        pytest.param(
+            write_in_condition_after_write,
+            expected(
+                """aten.copy; aten.zeros; aten.mul; aten.lt; aten.copy_; aten.add; aten.sub; auto_functionalized_v2; aten.copy_"""
+            ),
+            id="condition_after_write",
+        ),
+        pytest.param(
+            write_to_view_in_condition,
+            expected(
+                """aten.add; aten.zeros; aten.select; aten.add; aten.lt; aten.copy_; aten.add; auto_functionalized_v2; aten.copy_"""
+            ),
+            id="view_in_condition",
+        ),
+        pytest.param(
+            write_in_branch,
+            expected(
+                """aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""
+            ),
+            id="branch",
+        ),
+        pytest.param(
+            write_in_branch_not_taken,
+            expected(
+                """aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""
+            ),
+            id="branch_not_taken",
+        ),
+        pytest.param(
+            write_in_branch_after_write,
+            expected("""\
 aten.mul
 aten.sum
 aten.gt
@@ -175,7 +219,9 @@ aten.mul
 auto_functionalized_v2
 aten.mul
 aten.copy_
-"""), id="branch_after_write"),
+"""),
+            id="branch_after_write",
+        ),
     ],
 )
 @clause("aot_autograd.control_flow.captured_writes")

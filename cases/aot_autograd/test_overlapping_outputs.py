@@ -54,13 +54,23 @@ def uneven(output):
 
 PROGRAMS = [
     pytest.param(unfolded, expected("""aten.unfold_backward; aten.mul; aten.mul; aten.add"""), id="unfold"),
-    pytest.param(unfolded_twice, expected("""aten.unfold_backward; aten.unfold_backward; aten.mul; aten.mul; aten.add"""), id="unfold_twice"),
+    pytest.param(
+        unfolded_twice,
+        expected("""aten.unfold_backward; aten.unfold_backward; aten.mul; aten.mul; aten.add"""),
+        id="unfold_twice",
+    ),
     pytest.param(windows_of_input, expected("""(no operator)"""), id="unfold_of_input"),
     pytest.param(expanded, expected("""aten.sum; aten.expand; aten.mul; aten.mul; aten.add"""), id="expand"),
     pytest.param(expanded_number, expected("""aten.sum; aten.expand; aten.cos; aten.mul"""), id="expand_of_number"),
     pytest.param(expanded_input, expected("""(no operator)"""), id="expand_of_input"),
-    pytest.param(broadcast, expected("""aten.sum; aten.view; aten.select_backward; aten.mul; aten.mul; aten.add"""), id="broadcast_to"),
-    pytest.param(strided, expected("""\
+    pytest.param(
+        broadcast,
+        expected("""aten.sum; aten.view; aten.select_backward; aten.mul; aten.mul; aten.add"""),
+        id="broadcast_to",
+    ),
+    pytest.param(
+        strided,
+        expected("""\
 aten.new_zeros
 aten.arange
 aten.as_strided
@@ -73,8 +83,16 @@ aten.as_strided
 aten.mul
 aten.mul
 aten.add
-"""), id="as_strided"),
-    pytest.param(strided_over_one, expected("""aten.sum; aten.new_zeros; aten.as_strided; aten.copy; aten.as_strided_scatter; aten.as_strided; aten.mul; aten.mul; aten.add"""), id="as_strided_over_one"),
+"""),
+        id="as_strided",
+    ),
+    pytest.param(
+        strided_over_one,
+        expected(
+            """aten.sum; aten.new_zeros; aten.as_strided; aten.copy; aten.as_strided_scatter; aten.as_strided; aten.mul; aten.mul; aten.add"""
+        ),
+        id="as_strided_over_one",
+    ),
     pytest.param(beside_another, expected("""aten.mul; aten.mul; aten.add"""), id="beside_its_base"),
 ]
 

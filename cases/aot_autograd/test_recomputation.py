@@ -95,10 +95,28 @@ def selective(x):
 @pytest.mark.parametrize(
     ("program", "operators"),
     [
-        pytest.param(checkpointed, expected("""aten.mul; aten.sin; aten.mul; aten.mul; aten.mul; aten.cos; aten.mul; aten.mul; aten.mul; aten.add; aten.add"""), id="plain"),
-        pytest.param(checkpointed_dropout, expected("""aten.native_dropout; aten.mul; aten.mul; aten.mul; aten.add; aten.native_dropout_backward"""), id="dropout"),
-        pytest.param(checkpointed_noise, expected("""aten.rand_like; aten.mul; aten.mul; aten.add; aten.mul; aten.mul; aten.add; aten.mul; aten.add"""), id="noise"),
-        pytest.param(nested, expected("""\
+        pytest.param(
+            checkpointed,
+            expected(
+                """aten.mul; aten.sin; aten.mul; aten.mul; aten.mul; aten.cos; aten.mul; aten.mul; aten.mul; aten.add; aten.add"""
+            ),
+            id="plain",
+        ),
+        pytest.param(
+            checkpointed_dropout,
+            expected("""aten.native_dropout; aten.mul; aten.mul; aten.mul; aten.add; aten.native_dropout_backward"""),
+            id="dropout",
+        ),
+        pytest.param(
+            checkpointed_noise,
+            expected(
+                """aten.rand_like; aten.mul; aten.mul; aten.add; aten.mul; aten.mul; aten.add; aten.mul; aten.add"""
+            ),
+            id="noise",
+        ),
+        pytest.param(
+            nested,
+            expected("""\
 aten.mul
 aten.native_dropout
 aten.mul
@@ -115,8 +133,12 @@ aten.add
 aten.native_dropout_backward
 aten.mul
 aten.add
-"""), id="nested"),
-        pytest.param(one_after_another, expected("""\
+"""),
+            id="nested",
+        ),
+        pytest.param(
+            one_after_another,
+            expected("""\
 aten.native_dropout
 aten.mul
 aten.add
@@ -130,8 +152,12 @@ aten.mul
 aten.mul
 aten.add
 aten.native_dropout_backward
-"""), id="one_after_another"),
-        pytest.param(dropout_around, expected("""\
+"""),
+            id="one_after_another",
+        ),
+        pytest.param(
+            dropout_around,
+            expected("""\
 aten.native_dropout
 aten.mul
 aten.native_dropout
@@ -150,10 +176,26 @@ aten.mul
 aten.mul
 aten.add
 aten.native_dropout_backward
-"""), id="dropout_around"),
-        pytest.param(write_inside, expected("""aten.sin; aten.clone; aten.mul; aten.relu; aten.mul; aten.mul; aten.mul; aten.threshold_backward; aten.mul; aten.mul; aten.add; aten.cos; aten.mul; aten.add"""), id="write_inside"),
-        pytest.param(captured, expected("""aten.mul; aten.mul; aten.native_dropout; aten.mul; aten.mul; aten.mul; aten.add; aten.native_dropout_backward; aten.mul; aten.mul; aten.mul; aten.add"""), id="captured"),
-        pytest.param(selective, expected("""\
+"""),
+            id="dropout_around",
+        ),
+        pytest.param(
+            write_inside,
+            expected(
+                """aten.sin; aten.clone; aten.mul; aten.relu; aten.mul; aten.mul; aten.mul; aten.threshold_backward; aten.mul; aten.mul; aten.add; aten.cos; aten.mul; aten.add"""
+            ),
+            id="write_inside",
+        ),
+        pytest.param(
+            captured,
+            expected(
+                """aten.mul; aten.mul; aten.native_dropout; aten.mul; aten.mul; aten.mul; aten.add; aten.native_dropout_backward; aten.mul; aten.mul; aten.mul; aten.add"""
+            ),
+            id="captured",
+        ),
+        pytest.param(
+            selective,
+            expected("""\
 aten.t
 aten.mm
 aten.native_dropout
@@ -178,7 +220,9 @@ aten.mm
 aten.add
 aten.t
 aten.add
-"""), id="selective"),
+"""),
+            id="selective",
+        ),
     ],
 )
 @needs("training")
