@@ -1,10 +1,10 @@
-"""Autocast: gradients have the precision that eager gives them, whoever turns autocast on and off."""
+"""Autocast of the caller: gradients have eager's precision, also where the program turns autocast off."""
 
 import pytest
 import torch
 from torch.nn import functional
 
-from conformance import Program, call, clause, expected, needs
+from conformance import Program, call, clause, needs
 
 
 def cast(x, enabled):
@@ -61,19 +61,6 @@ def off_in_an_own_function(x, w):
     return OwnBackward.apply(x, w)
 
 
-def on(x, w):
-    with cast(x, True):
-        return x @ w
-
-
-def off_in_on(x, w):
-    with cast(x, True):
-        y = x @ w
-        with cast(x, False):
-            z = x @ w
-        return y, z
-
-
 def on_off_on(x, w):
     with cast(x, True):
         y = x @ w
@@ -83,36 +70,10 @@ def on_off_on(x, w):
                 return y, z, x @ w
 
 
-def on_for_first(x, w):
-    with cast(x, True):
-        y = x @ w
-    return y.float() @ w
-
-
-def one_after_another(x, w):
-    with cast(x, True):
-        y = x @ w
-    with cast(x, False):
-        z = x @ w
-    with cast(x, True):
-        return y + z, x @ w
-
-
 def sum_in_on(x, w):
     """A sum is taken in float32, a product is not."""
     with cast(x, True):
         return (x @ w).softmax(0).sum(1), (x @ w).pow(2)
-
-
-@torch.compiler.disable
-def twice(y):
-    return y * 2
-
-
-def graph_break_in_on(x, w):
-    with cast(x, True):
-        y = twice(x @ w)
-        return y @ w
 
 
 def turn_on(_):
@@ -135,10 +96,6 @@ def beyond_bfloat16(device):
     """Odd numbers above 256 are no bfloat16."""
     x = torch.arange(257.0, 289.0, 2, device=device).reshape(4, 4).requires_grad_()
     return x, torch.arange(513.0, 577.0, 4, device=device).reshape(4, 4).requires_grad_()
-
-
-def off_before(device):
-    return [beyond_bfloat16(device)]
 
 
 def on_before(device):
@@ -167,184 +124,3 @@ def test_autocast_of_the_caller(stack, device, program):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-
-
-@pytest.mark.parametrize(
-    ("program", "operators"),
-    [
-        pytest.param(
-            on,
-            expected(
-                """aten._to_copy; aten._to_copy; aten.mm; aten.t; aten.mm; aten.t; aten.mm; aten._to_copy; aten._to_copy"""
-            ),
-            id="on",
-        ),
-        pytest.param(
-            off_in_on,
-            expected("""\
-aten._to_copy
-aten._to_copy
-aten.mm
-aten.mm
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten.add
-aten._to_copy
-aten.add
-"""),
-            id="off_in_on",
-        ),
-        pytest.param(
-            on_off_on,
-            expected("""\
-aten._to_copy
-aten._to_copy
-aten.mm
-aten.mm
-aten._to_copy
-aten._to_copy
-aten.mm
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten._to_copy
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten.add
-aten.add
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten.add
-aten._to_copy
-aten.add
-"""),
-            id="on_off_on",
-        ),
-        pytest.param(
-            on_for_first,
-            expected("""\
-aten._to_copy
-aten._to_copy
-aten.mm
-aten._to_copy
-aten.mm
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten._to_copy
-aten.add
-"""),
-            id="on_for_first",
-        ),
-        pytest.param(
-            one_after_another,
-            expected("""\
-aten._to_copy
-aten._to_copy
-aten.mm
-aten.mm
-aten.add
-aten._to_copy
-aten._to_copy
-aten.mm
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten._to_copy
-aten._to_copy
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten.add
-aten.add
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten.add
-aten._to_copy
-aten.add
-"""),
-            id="one_after_another",
-        ),
-        pytest.param(
-            sum_in_on,
-            expected("""\
-aten._to_copy
-aten._to_copy
-aten.mm
-aten._softmax
-aten.sum
-aten._to_copy
-aten._to_copy
-aten.mm
-aten.pow
-aten.pow
-aten.mul
-aten.mul
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten._to_copy
-aten.unsqueeze
-aten.expand
-aten._softmax_backward_data
-aten.t
-aten.mm
-aten.t
-aten.mm
-aten._to_copy
-aten.add
-aten._to_copy
-aten.add
-"""),
-            id="sum_in_on",
-        ),
-    ],
-)
-@needs("training")
-@clause("aot_autograd.autocast.inside")
-def test_autocast_inside(stack, device, program, operators):
-    """What the program computes with autocast on or off has eager's precision, and so have its gradients."""
-    run = stack.run(Program(program, backward=outside), off_before)
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=1, recompiles=0)
-    run.joint.operators.expect(operators)
-
-
-@needs("training")
-@clause("aot_autograd.autocast.inside")
-def test_graph_break_inside(stack, device):
-    """What follows a graph break inside a region with autocast on is still computed with autocast on."""
-    run = stack.run(Program(graph_break_in_on, backward=outside), off_before)
-
-    run.assert_matches_eager()
-    run.assert_compiled(graphs=2, recompiles=0, graph_breaks=1)

@@ -90,59 +90,19 @@ class Steps(torch.nn.Module):
     [
         pytest.param(branch, expected("""aten.sum; aten.gt; aten.mul; aten.sub; cond"""), id="cond"),
         pytest.param(other_branch, expected("""aten.sum; aten.gt; aten.mul; aten.sub; cond"""), id="cond_false"),
-        pytest.param(
-            branch_of_branches,
-            expected("""aten.sum; aten.gt; aten.sum; aten.gt; aten.mul; aten.sin; aten.add; cond; aten.sub; cond"""),
-            id="cond_in_cond",
-        ),
-        pytest.param(
-            capture_of_one_branch,
-            expected("""aten.sum; aten.gt; aten.mul; aten.mul; cond"""),
-            id="capture_of_one_branch",
-        ),
-        pytest.param(
-            branch_on_a_view, expected("""aten.sum; aten.gt; aten.t; aten.mul; aten.add; cond"""), id="cond_on_a_view"
-        ),
-        pytest.param(
-            write_to_own,
-            expected(
-                """aten.sum; aten.gt; aten.clone; aten.select; aten.select; aten.add; aten.select_scatter; aten.mul; aten.mul; cond"""
-            ),
-            id="write_to_own",
-        ),
-        pytest.param(
-            several_results,
-            expected("""aten.sum; aten.gt; aten.mul; aten.sum; aten.add; aten.sum; cond"""),
-            id="several_results",
-        ),
+        pytest.param(branch_of_branches, expected("""aten.sum; aten.gt; aten.sum; aten.gt; aten.mul; aten.sin; aten.add; cond; aten.sub; cond"""), id="cond_in_cond"),
+        pytest.param(capture_of_one_branch, expected("""aten.sum; aten.gt; aten.mul; aten.mul; cond"""), id="capture_of_one_branch"),
+        pytest.param(branch_on_a_view, expected("""aten.sum; aten.gt; aten.t; aten.mul; aten.add; cond"""), id="cond_on_a_view"),
+        pytest.param(write_to_own, expected("""aten.sum; aten.gt; aten.clone; aten.select; aten.select; aten.add; aten.select_scatter; aten.mul; aten.mul; cond"""), id="write_to_own"),
+        pytest.param(several_results, expected("""aten.sum; aten.gt; aten.mul; aten.sum; aten.add; aten.sum; cond"""), id="several_results"),
         pytest.param(rows, expected("""aten.select; aten.mul; aten.add; map_impl"""), id="map"),
         pytest.param(rows_with_capture, expected("""aten.mul; aten.sum; map_impl"""), id="map_with_capture"),
-        pytest.param(
-            running_sum, expected("""aten.select; aten.clone; aten.add; aten.mul; aten.clone; scan"""), id="scan"
-        ),
-        pytest.param(
-            running_product_with_capture,
-            expected(
-                """aten.select; aten.clone; aten.flip; aten.mul; aten.select_copy; aten.add; aten.sin; aten.clone; scan; aten.flip"""
-            ),
-            id="scan_with_capture",
-        ),
-        pytest.param(
-            Branches,
-            expected(
-                """aten.sum; aten.gt; aten.mul; aten.t; aten.addmm; aten.add; aten.t; aten.addmm; aten.sub; cond"""
-            ),
-            id="parameters_in_cond",
-        ),
-        pytest.param(
-            Steps,
-            expected(
-                """aten.select; aten.clone; aten.view_copy; aten.t_copy; aten.addmm; aten.view_copy; aten.add; aten.mul; aten.t_copy; scan"""
-            ),
-            id="parameters_in_scan",
-        ),
+        pytest.param(running_sum, expected("""aten.select; aten.clone; aten.add; aten.mul; aten.clone; scan"""), id="scan"),
+        pytest.param(running_product_with_capture, expected("""aten.select; aten.clone; aten.flip; aten.mul; aten.select_copy; aten.add; aten.sin; aten.clone; scan; aten.flip"""), id="scan_with_capture"),
+        pytest.param(Branches, expected("""aten.sum; aten.gt; aten.mul; aten.t; aten.addmm; aten.add; aten.t; aten.addmm; aten.sub; cond"""), id="parameters_in_cond"),
+        pytest.param(Steps, expected("""aten.select; aten.clone; aten.view_copy; aten.t_copy; aten.addmm; aten.view_copy; aten.add; aten.mul; aten.t_copy; scan"""), id="parameters_in_scan"),
     ],
-)
+)  # fmt: skip
 @needs("training")
 @clause("aot_autograd.control_flow.gradients")
 def test_gradients(stack, device, program, operators):

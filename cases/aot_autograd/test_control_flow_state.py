@@ -126,21 +126,11 @@ def two_tensors(device):
     ("program", "operators"),
     [
         pytest.param(loop, expected("""aten.zeros; aten.lt; aten.add; aten.mul; while_loop"""), id="while"),
-        pytest.param(
-            loop_of_data,
-            expected("""aten.clone; aten.sum; aten.lt; aten.mul; aten.add; while_loop"""),
-            id="while_of_data",
-        ),
-        pytest.param(
-            loop_of_loops,
-            expected(
-                """aten.zeros; aten.lt; aten.zeros; aten.lt; aten.add; aten.add; while_loop; aten.add; aten.mul; while_loop"""
-            ),
-            id="while_in_while",
-        ),
+        pytest.param(loop_of_data, expected("""aten.clone; aten.sum; aten.lt; aten.mul; aten.add; while_loop"""), id="while_of_data"),
+        pytest.param(loop_of_loops, expected("""aten.zeros; aten.lt; aten.zeros; aten.lt; aten.add; aten.add; while_loop; aten.add; aten.mul; while_loop"""), id="while_in_while"),
         pytest.param(no_step, expected("""aten.zeros; aten.lt; aten.add; aten.mul; while_loop"""), id="no_step"),
     ],
-)
+)  # fmt: skip
 @clause("aot_autograd.control_flow.loops")
 def test_loop(stack, device, program, operators):
     """A loop in the graph takes as many steps as in eager and ends with eager's state."""
@@ -154,58 +144,14 @@ def test_loop(stack, device, program, operators):
 @pytest.mark.parametrize(
     ("program", "operators"),
     [
-        pytest.param(
-            write_in_body,
-            expected(
-                """aten.zeros; aten.lt; aten.add; aten.add; aten.mul; aten.copy_; auto_functionalized_v2; aten.copy_"""
-            ),
-            id="body",
-        ),
-        pytest.param(
-            write_in_body_after_write,
-            expected(
-                """aten.mul; aten.zeros; aten.lt; aten.select; aten.select; aten.add; aten.select_scatter; aten.add; aten.copy_; auto_functionalized_v2; aten.add; aten.copy_"""
-            ),
-            id="body_after_write",
-        ),
-        pytest.param(
-            write_in_condition,
-            expected(
-                """aten.zeros; aten.sub; aten.lt; aten.copy_; aten.add; aten.add; auto_functionalized_v2; aten.copy_"""
-            ),
-            id="condition",
-        ),
-        pytest.param(
-            write_in_condition_after_write,
-            expected(
-                """aten.copy; aten.zeros; aten.mul; aten.lt; aten.copy_; aten.add; aten.sub; auto_functionalized_v2; aten.copy_"""
-            ),
-            id="condition_after_write",
-        ),
-        pytest.param(
-            write_to_view_in_condition,
-            expected(
-                """aten.add; aten.zeros; aten.select; aten.add; aten.lt; aten.copy_; aten.add; auto_functionalized_v2; aten.copy_"""
-            ),
-            id="view_in_condition",
-        ),
-        pytest.param(
-            write_in_branch,
-            expected(
-                """aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""
-            ),
-            id="branch",
-        ),
-        pytest.param(
-            write_in_branch_not_taken,
-            expected(
-                """aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""
-            ),
-            id="branch_not_taken",
-        ),
-        pytest.param(
-            write_in_branch_after_write,
-            expected("""\
+        pytest.param(write_in_body, expected("""aten.zeros; aten.lt; aten.add; aten.add; aten.mul; aten.copy_; auto_functionalized_v2; aten.copy_"""), id="body"),
+        pytest.param(write_in_body_after_write, expected("""aten.mul; aten.zeros; aten.lt; aten.select; aten.select; aten.add; aten.select_scatter; aten.add; aten.copy_; auto_functionalized_v2; aten.add; aten.copy_"""), id="body_after_write"),
+        pytest.param(write_in_condition, expected("""aten.zeros; aten.sub; aten.lt; aten.copy_; aten.add; aten.add; auto_functionalized_v2; aten.copy_"""), id="condition"),
+        pytest.param(write_in_condition_after_write, expected("""aten.copy; aten.zeros; aten.mul; aten.lt; aten.copy_; aten.add; aten.sub; auto_functionalized_v2; aten.copy_"""), id="condition_after_write"),
+        pytest.param(write_to_view_in_condition, expected("""aten.add; aten.zeros; aten.select; aten.add; aten.lt; aten.copy_; aten.add; auto_functionalized_v2; aten.copy_"""), id="view_in_condition"),
+        pytest.param(write_in_branch, expected("""aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""), id="branch"),
+        pytest.param(write_in_branch_not_taken, expected("""aten.sum; aten.gt; aten.add; aten.mul; aten.copy_; aten.sub; auto_functionalized_v2; aten.copy_"""), id="branch_not_taken"),
+        pytest.param(write_in_branch_after_write, expected("""\
 aten.mul
 aten.sum
 aten.gt
@@ -219,11 +165,9 @@ aten.mul
 auto_functionalized_v2
 aten.mul
 aten.copy_
-"""),
-            id="branch_after_write",
-        ),
+"""), id="branch_after_write"),
     ],
-)
+)  # fmt: skip
 @clause("aot_autograd.control_flow.captured_writes")
 def test_write_to_captured(stack, device, program, operators):
     """A captured tensor that a body or a condition writes to holds eager's value, whatever wrote to it before."""

@@ -1,4 +1,4 @@
-"""Function transforms: what `torch.func` makes of a function inside a program is what it makes of it in eager."""
+"""Function transforms: what `torch.func` maps or differentiates inside a program is as in eager."""
 
 import pytest
 import torch
@@ -79,54 +79,13 @@ def mapped_write(x, y):
     return func.vmap(fill)(x, y)
 
 
-def pushed_forward(x, y):
-    return func.jvp(cube, (x,), (y,))
-
-
-def pushed_forward_twice(x, y):
-    return func.jvp(lambda one: func.jvp(torch.square, (one,), (y,))[1], (x,), (y,))
-
-
-def pulled_back(x, y):
-    value, pull = func.vjp(scaled, x, y)
-    return value, *pull(torch.ones_like(value))
-
-
-def jacobian_backward(x, y):
-    return func.jacrev(scaled)(x[0], y[0])
-
-
-def jacobian_forward(x, y):
-    return func.jacfwd(scaled, argnums=1)(x[0], y[0])
-
-
-def second_derivatives(x, y):
-    return func.hessian(cubes)(x[0]) + y[0]
-
-
 @pytest.mark.parametrize(
     ("program", "operators"),
     [
-        pytest.param(
-            gradient,
-            expected(
-                """aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.mul"""
-            ),
-            id="grad",
-        ),
-        pytest.param(
-            gradient_of_second,
-            expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul"""),
-            id="grad_of_second",
-        ),
-        pytest.param(
-            gradient_and_value,
-            expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul"""),
-            id="grad_and_value",
-        ),
-        pytest.param(
-            gradient_of_gradient,
-            expected("""\
+        pytest.param(gradient, expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.mul"""), id="grad"),
+        pytest.param(gradient_of_second, expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul"""), id="grad_of_second"),
+        pytest.param(gradient_and_value, expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul"""), id="grad_and_value"),
+        pytest.param(gradient_of_gradient, expected("""\
 aten.mul
 aten.mul
 aten.sum
@@ -155,190 +114,17 @@ aten.mul
 aten.add
 aten.add
 aten.mul
-"""),
-            id="grad_of_grad",
-        ),
-        pytest.param(
-            gradient_under_no_grad,
-            expected(
-                """aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.mul"""
-            ),
-            id="grad_under_no_grad",
-        ),
-        pytest.param(
-            gradient_of_captured,
-            expected(
-                """aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.add"""
-            ),
-            id="grad_of_captured",
-        ),
+"""), id="grad_of_grad"),
+        pytest.param(gradient_under_no_grad, expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.mul"""), id="grad_under_no_grad"),
+        pytest.param(gradient_of_captured, expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.expand; aten.mul; aten.mul; aten.mul; aten.add"""), id="grad_of_captured"),
         pytest.param(mapped, expected("""aten.mul; aten.sum"""), id="vmap"),
-        pytest.param(
-            mapped_over_columns,
-            expected("""aten.select; aten.permute; aten.permute; aten.mul; aten.mul; aten.permute"""),
-            id="vmap_over_columns",
-        ),
+        pytest.param(mapped_over_columns, expected("""aten.select; aten.permute; aten.permute; aten.mul; aten.mul; aten.permute"""), id="vmap_over_columns"),
         pytest.param(mapped_twice, expected("""aten.select; aten.select; aten.view; aten.mul"""), id="vmap_of_vmap"),
-        pytest.param(
-            mapped_in_pieces,
-            expected(
-                """aten.slice; aten.slice; aten.slice; aten.slice; aten.mul; aten.sum; aten.mul; aten.sum; aten.cat"""
-            ),
-            id="vmap_in_pieces",
-        ),
-        pytest.param(
-            mapped_gradient,
-            expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.view; aten.expand; aten.mul"""),
-            id="vmap_of_grad",
-        ),
+        pytest.param(mapped_in_pieces, expected("""aten.slice; aten.slice; aten.slice; aten.slice; aten.mul; aten.sum; aten.mul; aten.sum; aten.cat"""), id="vmap_in_pieces"),
+        pytest.param(mapped_gradient, expected("""aten.mul; aten.mul; aten.sum; aten.ones_like; aten.view; aten.expand; aten.mul"""), id="vmap_of_grad"),
         pytest.param(mapped_write, expected("""aten.clone; aten.add"""), id="vmap_of_write"),
-        pytest.param(
-            pushed_forward,
-            expected(
-                """aten.alias; aten.mul; aten.alias; aten.alias; aten.mul; aten.mul; aten.add; aten.mul; aten.alias; aten.alias; aten.mul; aten.mul; aten.add; aten.alias"""
-            ),
-            id="jvp",
-        ),
-        pytest.param(
-            pushed_forward_twice,
-            expected("""\
-aten.alias
-aten.alias
-aten.alias
-aten.pow
-aten.alias
-aten.pow
-aten.mul
-aten.mul
-aten.mul
-aten.mul
-aten.mul
-aten.alias
-aten.mul
-aten.expand
-aten._to_copy
-aten.alias
-"""),
-            id="jvp_of_jvp",
-        ),
-        pytest.param(
-            pulled_back,
-            expected("""aten.mul; aten.mul; aten.ones_like; aten.mul; aten.mul; aten.mul; aten.mul; aten.add"""),
-            id="vjp",
-        ),
-        pytest.param(
-            jacobian_backward,
-            expected("""\
-aten.select
-aten.select
-aten.mul
-aten.mul
-aten.new_zeros
-aten.diagonal
-aten.fill
-aten.diagonal_scatter
-aten.view
-aten.mul
-aten.mul
-aten.mul
-aten.add
-aten.split_with_sizes
-aten.view
-"""),
-            id="jacrev",
-        ),
-        pytest.param(
-            jacobian_forward,
-            expected("""\
-aten.select
-aten.select
-aten.new_zeros
-aten.diagonal
-aten.fill
-aten.diagonal_scatter
-aten.mul
-aten.alias
-aten.view
-aten.mul
-aten.expand
-aten._to_copy
-aten.permute
-aten.split_with_sizes
-aten.view
-"""),
-            id="jacfwd",
-        ),
-        pytest.param(
-            second_derivatives,
-            expected("""\
-aten.select
-aten.new_zeros
-aten.diagonal
-aten.fill
-aten.diagonal_scatter
-aten.alias
-aten.mul
-aten.alias
-aten.alias
-aten.view
-aten.mul
-aten.mul
-aten.add
-aten.mul
-aten.sum
-aten.new_zeros
-aten.diagonal
-aten.fill
-aten.diagonal_scatter
-aten.view
-aten.view
-aten.expand
-aten.view
-aten.view
-aten.view
-aten.expand
-aten.alias
-aten.mul
-aten.expand
-aten._to_copy
-aten.mul
-aten.view
-aten.view
-aten.view
-aten.view
-aten.expand
-aten.alias
-aten.mul
-aten.expand
-aten._to_copy
-aten.alias
-aten.alias
-aten.mul
-aten.view
-aten.view
-aten.mul
-aten.add
-aten.alias
-aten.alias
-aten.mul
-aten.view
-aten.view
-aten.mul
-aten.add
-aten.add
-aten.add
-aten.split_with_sizes
-aten.view
-aten.permute
-aten.split_with_sizes
-aten.view
-aten.select
-aten.add
-"""),
-            id="hessian",
-        ),
     ],
-)
+)  # fmt: skip
 @needs("training")
 @clause("aot_autograd.transforms.same_results")
 def test_transformed_function(stack, device, program, operators):

@@ -66,44 +66,13 @@ def last_by_first_and_argument(arguments, outputs):
 @pytest.mark.parametrize(
     ("program", "after", "operators"),
     [
-        pytest.param(
-            product,
-            second_by_first,
-            expected("""aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.mul"""),
-            id="product",
-        ),
-        pytest.param(
-            reversed_order,
-            first_by_second,
-            expected("""aten.mul; aten.mul; aten.sin; aten.cos; aten.mul; aten.mul; aten.mul; aten.add; aten.mul"""),
-            id="reversed_order",
-        ),
-        pytest.param(
-            through_a_view,
-            second_by_first,
-            expected(
-                """aten.mul; aten.t; aten.mm; aten.t; aten.mm; aten.t; aten.mm; aten.t; aten.t; aten.add; aten.mul"""
-            ),
-            id="through_a_view",
-        ),
-        pytest.param(
-            by_a_view,
-            second_by_first,
-            expected(
-                """aten.mul; aten.slice; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.slice_backward; aten.mul"""
-            ),
-            id="by_a_view",
-        ),
-        pytest.param(
-            chain,
-            last_by_both,
-            expected(
-                """aten.mul; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.mul; aten.mul; aten.add; aten.add; aten.mul; aten.mul; aten.add"""
-            ),
-            id="chain",
-        ),
+        pytest.param(product, second_by_first, expected("""aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.mul"""), id="product"),
+        pytest.param(reversed_order, first_by_second, expected("""aten.mul; aten.mul; aten.sin; aten.cos; aten.mul; aten.mul; aten.mul; aten.add; aten.mul"""), id="reversed_order"),
+        pytest.param(through_a_view, second_by_first, expected("""aten.mul; aten.t; aten.mm; aten.t; aten.mm; aten.t; aten.mm; aten.t; aten.t; aten.add; aten.mul"""), id="through_a_view"),
+        pytest.param(by_a_view, second_by_first, expected("""aten.mul; aten.slice; aten.mul; aten.mul; aten.mul; aten.add; aten.add; aten.slice_backward; aten.mul"""), id="by_a_view"),
+        pytest.param(chain, last_by_both, expected("""aten.mul; aten.mul; aten.mul; aten.mul; aten.mul; aten.add; aten.mul; aten.mul; aten.add; aten.add; aten.mul; aten.mul; aten.add"""), id="chain"),
     ],
-)
+)  # fmt: skip
 @needs("training")
 @clause("aot_autograd.outputs.by_each_other")
 def test_by_each_other(stack, device, program, after, operators):
