@@ -31,6 +31,17 @@ def on_outputs(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor
     return called
 
 
+def on_gradients(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
+    """Every incoming gradient of an output goes through ``change`` first."""
+
+    def hooked(output: torch.Tensor) -> torch.Tensor:
+        if output.requires_grad:
+            output.register_hook(change)  # type: ignore[no-untyped-call]
+        return output
+
+    return on_outputs(compiled, hooked)
+
+
 def on_arguments(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
     """A call of ``compiled`` on changed tensors: whatever it does to them, the caller's are left alone."""
 

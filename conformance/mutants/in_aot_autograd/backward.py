@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -11,18 +11,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from conformance.mutants.base import Compiled, around, patching
-from conformance.mutants.wrappers import on_outputs
-
-
-def _on_gradients(compiled: Compiled, change: Callable[[torch.Tensor], torch.Tensor]) -> Compiled:
-    """Every incoming gradient of an output goes through ``change`` first."""
-
-    def hooked(output: torch.Tensor) -> torch.Tensor:
-        if output.requires_grad:
-            output.register_hook(change)  # type: ignore[no-untyped-call]
-        return output
-
-    return on_outputs(compiled, hooked)
+from conformance.mutants.wrappers import on_gradients, on_outputs
 
 
 @around("aot_autograd.errors.several_writes_to_one_location", base="dynamo")
@@ -99,7 +88,7 @@ def tangent_strides_ignored(compiled: Compiled) -> Compiled:
             return memory.repeat(gradient.numel())[: gradient.numel()].reshape(gradient.shape) * 2
         return memory[: gradient.numel()].reshape(gradient.shape)
 
-    return _on_gradients(compiled, misread)
+    return on_gradients(compiled, misread)
 
 
 @around("aot_autograd.tangents.subclass", base="dynamo")
@@ -111,7 +100,7 @@ def subclass_tangents_refused(compiled: Compiled) -> Compiled:
             raise TypeError("not a plain tensor")
         return gradient
 
-    return _on_gradients(compiled, plain_only)
+    return on_gradients(compiled, plain_only)
 
 
 class _SharedBuffer(torch.autograd.Function):
