@@ -69,7 +69,7 @@ def own_vmap_doubled() -> Iterator[None]:
 @around("aot_autograd.forward_mode.caller", base="eager")
 def tangents_dropped(compiled: Compiled) -> Compiled:
     """No output has a tangent."""
-    return on_outputs(compiled, lambda output: forward_ad.unpack_dual(output).primal)
+    return on_outputs(compiled, lambda output: forward_ad.unpack_dual(output).primal)  # type: ignore[no-untyped-call]
 
 
 @editing("aot_autograd.forward_mode.inside")
