@@ -14,7 +14,11 @@ from conformance.stacks import base
 @pytest.hookimpl(trylast=True)
 def pytest_configure() -> None:
     """Logs are written, guards are timed, kernels have line numbers, and garbage is looked for as ever."""
-    base.logs_left_out = contextlib.nullcontext  # type: ignore[assignment]
-    base.where_known = dict  # type: ignore[assignment]
-    plugin.GARBAGE_OF_COMPILERS = gc.get_threshold()
-    gc.freeze = lambda: None  # type: ignore[assignment]
+    for module, name, instead in (
+        (base, "logs_left_out", contextlib.nullcontext),
+        (base, "where_known", dict),
+        (plugin, "GC_THRESHOLD_OF_A_RUN", gc.get_threshold()),
+        (gc, "freeze", lambda: None),
+    ):
+        assert hasattr(module, name), f"{module.__name__} has no {name} any more"
+        setattr(module, name, instead)
