@@ -15,8 +15,6 @@ from typing import Any
 
 import torch
 
-from conformance.stacks.external import load
-
 INJECTABLE = ("compile_error", "runtime_error", "accuracy")
 KINDS = (
     *INJECTABLE,
@@ -134,6 +132,8 @@ class FaultyBackend:
 
         for module in self.imports:
             importlib.import_module(module)
+        from conformance.stacks.external import load  # here: it imports what a fresh process does not have
+
         found = load(self.backend) if ":" in self.backend else lookup_backend(self.backend)
         assert callable(found)
         return found
