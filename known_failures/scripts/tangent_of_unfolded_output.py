@@ -1,6 +1,6 @@
 """The gradient through an output whose elements overlap is wrong where the incoming gradient is uneven.
 
-Expected: [0.0, 2.0, 12.0, 36.0]. Seen: another one.
+Expected: [0.0, 12.0, 32.0, 36.0]. Seen: [0.0, 8.0, 24.0, 36.0].
 """
 
 import torch
