@@ -1,4 +1,4 @@
-"""What is unfolded twice comes out as a copy with strides of its own, where eager returns a view whose elements overlap.
+"""What is unfolded twice comes out as a copy with strides of its own, where eager returns a view that overlaps itself.
 
 Expected: (4, 1, 1, 4). Seen: (12, 3, 1, 6).
 """
