@@ -94,7 +94,7 @@ def run_alone(stack: BoundStack, sample: Sample, calls: int) -> Run:
         module, made = _module(program_text([sample], stack.device)), _calls([sample], 1)
     if calls > 1:
         made = functools.partial(_repeated, made, calls)
-    return Run(stack.stack, Program(function=module.program), made, stack.device)
+    return stack.run_beside(Program(function=module.program), made)
 
 
 def _repeated(made: Any, count: int, device: str) -> list[Any]:

@@ -7,6 +7,7 @@ import enum
 import functools
 import math
 import operator
+import re
 import sys
 import textwrap
 import types
@@ -77,6 +78,10 @@ class Expressions:
         if isinstance(value, types.ModuleType):
             self.sources.imports[f"import {value.__name__}"] = None
             return value.__name__
+        if isinstance(value, types.GenericAlias):
+            modules = re.findall(r"([a-z_.]+)\.[A-Z]", repr(value))
+            self.sources.imports |= {f"import {module}": None for module in modules}
+            return repr(value)
         named = self._global_name(value) if id(value) not in self._assigned else None
         return named or self._container(value) or self._callable(value) or self._global(value)
 

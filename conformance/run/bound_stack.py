@@ -57,6 +57,10 @@ class BoundStack:
         self.runs.append(run)
         return run
 
+    def run_beside(self, program: Callable[..., Any] | Program, calls: Calls) -> Run:
+        """Run a program that the result of the case does not hold: one of many that the case tries."""
+        return Run(self.stack, Program.of(program), calls, self.device)
+
     def trace(self, program: Callable[..., Any], calls: Calls, by: str) -> Any:
         """What tracing makes of a program, without a comparison with eager; see `conformance.probes.tracers`.
 
