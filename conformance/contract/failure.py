@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,11 @@ class Discrepancy:
 
     def __str__(self) -> str:
         return f"{self.name}: eager {self.expected}, stack {self.actual}"
+
+
+def path_of(where: str) -> list[str]:
+    """What a place or a name leads through, whichever call and element it is: "outputs", "stride"."""
+    return re.sub(r"\[[^\]]*\]", "", where).removeprefix("calls.").split(".")
 
 
 class NothingToTry(Exception):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
+from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy, path_of
 
 #: What can differ, in the order in which it harms a caller, each with the observables that say so.
 GRAVEST_FIRST: Mapping[str, tuple[str, ...]] = {
@@ -40,11 +40,6 @@ def _lies_in_another_call(found: Discrepancy) -> bool:
     return bool(others - {*re.findall(r"calls\[(\d+)\]\.outputs", found.expected)})
 
 
-def _place(where: str) -> str:
-    """Where something is found, whichever call and place it is: "outputs" of `calls[1].outputs[0].stride`."""
-    return re.sub(r"\[[^\]]*\]", "", where).removeprefix("calls.").partition(".")[0]
-
-
 ROOT_CAUSES = (
     RootCause(
         "outputs reused by a later call",
@@ -65,7 +60,7 @@ ROOT_CAUSES = (
         "What the program writes to the caller's tensors does not reach them.",
         lambda one: (
             one.observable == "version"
-            and _place(one.where) not in ("outputs", "after")
+            and path_of(one.where)[0] not in ("outputs", "after")
             and (one.expected, one.actual) == ("moved", "not moved")
         ),
     ),
@@ -74,7 +69,7 @@ ROOT_CAUSES = (
         "Outputs that are views in eager come back as copies, so that a write to one is not seen through the other.",
         lambda one: (
             one.observable == "storage_sharing"
-            and _place(one.where) == "outputs"
+            and path_of(one.where)[0] == "outputs"
             and one.expected.startswith("shares memory with")
             and one.actual == "memory of its own"
         ),
@@ -111,7 +106,7 @@ def gravest(discrepancies: Sequence[Discrepancy]) -> tuple[Discrepancy, str]:
 
 
 def _rank(name: str) -> tuple[int, str]:
-    place, *path = re.sub(r"\[[^\]]*\]", "", name).removeprefix("calls.").split(".")
+    place, *path = path_of(name)
     observable = "grad" if "grad" in path else path[-1] if path else place
     for number, (kind, observables) in enumerate(GRAVEST_FIRST.items()):
         if observable in observables:

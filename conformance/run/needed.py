@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from conformance.contract.failure import path_of
 from conformance.oracle.observation import UNTRACKED, Observation
 
 #: Where what a program writes to lies, by the capability that the write needs.
@@ -24,7 +23,7 @@ def needed(eager: Observation) -> dict[str, str]:
     found: dict[str, str] = {}
     for phase in eager.phases:
         for (where, observable), fact in phase.facts.items():
-            kind = re.split(r"[.\[]", re.sub(r"^calls\[\d+\]\.", "", where), maxsplit=1)[0]
+            kind = path_of(where)[0]
             if observable == "requires_grad" and fact is True and kind == "outputs":
                 found.setdefault("training", f"{where} requires grad")
             written = phase.kind == "call" and observable == "version" and fact in ("moved", UNTRACKED)
