@@ -16,6 +16,9 @@ from conformance.oracle.state.reachable_state import is_users_module
 #: What torch adds to a warning from C++, which seems to come from the line of Python that called it.
 FROM_CPP = "Triggered internally at"
 
+#: Modules that raise a warning for whoever calls them: ``@deprecated`` is theirs, on a function of torch's as well.
+FOR_THEIR_CALLER = frozenset({"warnings", "_py_warnings", "typing_extensions"})
+
 
 @contextmanager
 def heard(warned: Warned) -> Iterator[None]:
@@ -42,6 +45,6 @@ def heard(warned: Warned) -> Iterator[None]:
 
 def _raised_in(frame: types.FrameType | None) -> str:
     """The module whose code raised the warning; the file that a warning names may be a caller's."""
-    while frame is not None and frame.f_globals.get("__name__") == "warnings":
+    while frame is not None and frame.f_globals.get("__name__") in FOR_THEIR_CALLER:
         frame = frame.f_back
     return str(frame.f_globals.get("__name__")) if frame is not None else ""
