@@ -81,7 +81,7 @@ def test_by_each_other(stack, device, program, after, operators):
     run = stack.run(program, leaves, backward=False, after=after)
 
     run.limit.expect(
-        """RuntimeError: The differentiated Tensor at index 0 appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."""
+        """RuntimeError: One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."""
     )
     run.assert_matches_eager(or_limit=True)
     run.assert_compiled(graphs=1, recompiles=0)
