@@ -32,10 +32,10 @@ def test_a_file_that_is_not_seconds_is_named(tmp_path: Path) -> None:
 
 
 def test_each_worker_starts_with_a_long_case() -> None:
-    """Cut in pieces as xdist's work stealing cuts it, the list gives every worker its share of the long ones first."""
+    """In pieces as work stealing cuts them, every worker has its share of the long ones, the longest a short one next."""
     ordered = longest_first([(float(number), number) for number in range(8)], 3)
 
-    assert [ordered[:2], ordered[2:5], ordered[5:]] == [[5, 2], [6, 3, 0], [7, 4, 1]]
+    assert [ordered[:2], ordered[2:5], ordered[5:]] == [[5, 3], [6, 4, 1], [7, 0, 2]]
     assert longest_first([(0.0, "a"), (0.0, "b"), (1.0, "c")], 1) == ["c", "a", "b"]
 
 

@@ -53,8 +53,11 @@ def longest_first(items: Sequence[tuple[float, Item]], workers: int) -> list[Ite
 
     Work stealing cuts what it gets into as many pieces as there are workers, of equal length, the first ones shorter by
     one where it does not come out even; each worker begins at the front of its piece and steals from others' ends.
+    It never steals the case that is next: behind the longest of all waits the shortest.
     """
     ordered = [item for _, item in sorted(items, key=lambda one: -one[0])]
+    if 1 < workers < len(ordered):
+        ordered.insert(workers, ordered.pop())
     return [item for worker in reversed(range(workers)) for item in ordered[worker::workers]]
 
 
