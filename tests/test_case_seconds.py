@@ -32,7 +32,7 @@ def test_a_file_that_is_not_seconds_is_named(tmp_path: Path) -> None:
 
 
 def test_each_worker_starts_with_a_long_case() -> None:
-    """In pieces as work stealing cuts them, every worker has its share of the long ones, the longest a short one next."""
+    """In pieces as work stealing cuts them, each worker has its share of long ones, the longest a short one next."""
     ordered = longest_first([(float(number), number) for number in range(8)], 3)
 
     assert [ordered[:2], ordered[2:5], ordered[5:]] == [[5, 3], [6, 4, 1], [7, 0, 2]]

@@ -42,7 +42,9 @@ def canonical_message(text: str) -> str:
     """The message without what differs by release or device: operators go by name, tensors have no device."""
     text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
     text = text.replace("set_detect_anomaly(True, check_nan=False)", "set_detect_anomaly(True)")
-    text = re.sub(r"\bThe differentiated Tensor at index \d+ appears", "One of the differentiated Tensors appears", text)
+    text = re.sub(
+        r"\bThe differentiated Tensor at index \d+ appears", "One of the differentiated Tensors appears", text
+    )
     return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)
 
 
