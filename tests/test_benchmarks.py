@@ -1,4 +1,4 @@
-"""The benchmark of the suite's own work: it sums by area and holds each area to the limit."""
+"""The benchmarks: the suite's own work is summed by area, scripts are held against the run that wrote them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from conformance.contract.failure import Discrepancy
+from conformance.results.result_file import CaseResult, Results
 
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "own_work.py"
 
@@ -48,3 +51,29 @@ def test_no_case_is_wrong_usage(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert done.stderr == "no case ran a program\n"
+
+
+def test_a_script_that_names_what_the_run_saw_is_shown(tmp_path: Path) -> None:
+    """Exit status 1 with the run's observables counts; other names, a conforming script and a broken one are told."""
+    texts = {
+        "shown": "print('outputs[0].value: eager 1, stack 2'); raise SystemExit(1)",
+        "other": "print('outputs[0].stride: eager 1, stack 2'); raise SystemExit(1)",
+        "conforms": "",
+        "broken": "import sys; print('no such stack'); sys.exit(2)",
+    }
+    found = []
+    for name, text in texts.items():
+        script = tmp_path / f"{name}.py"
+        script.write_text(text)
+        seen = [Discrepancy("value", "outputs[0]", "1", "2")]
+        found.append(CaseResult(name, [], "layout", "own", "cpu", "fail", discrepancies=seen, script=str(script)))
+    found.append(CaseResult("none", [], "layout", "own", "cpu", "fail"))
+    Results(results=found).write(tmp_path / "results.json")
+
+    command = [sys.executable, str(BENCHMARK.with_name("scripts_shown.py")), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    *told, counts, share = done.stdout.splitlines()
+    assert counts == "5 failures: 1 shown, 1 other observables, 1 conforms, 1 broken, 1 no script"
+    assert (share, done.returncode) == ("20.0% shown", 1)
+    assert "no such stack" in told[2]
