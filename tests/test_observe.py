@@ -15,6 +15,7 @@ import pytest
 import torch
 from oracle_runs import calls_of, leaf, on, reported, wrapped
 
+from conformance.oracle.reference import reference
 from conformance.oracle.side import observe
 from conformance.program.programs import Program, call
 
@@ -456,3 +457,15 @@ def test_an_observation_counts_its_own_seconds() -> None:
 
     assert set(observation.timings) == {"build", "observe", "eager"}
     assert [phase.name for phase in observation.phases] == ["call 0", "backward", "another call"]
+
+
+def test_a_reference_leaves_control_flow_as_it_was() -> None:
+    """The float64 reference of a program with a branch changes nothing for the eager run of the next one."""
+
+    def branch(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda one: one * y, lambda one: one - y, (x,))
+
+    program, calls = Program.of(branch), calls_of(lambda: (leaf(3), leaf(3)))
+    reference(program, calls, "cpu")
+
+    assert observe(program, calls, "cpu").raised is None
