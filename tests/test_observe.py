@@ -15,6 +15,7 @@ import pytest
 import torch
 from oracle_runs import calls_of, leaf, on, reported, wrapped
 
+from conformance.oracle.reference import reference
 from conformance.oracle.side import observe
 from conformance.program.programs import Program, call
 
@@ -456,3 +457,64 @@ def test_an_observation_counts_its_own_seconds() -> None:
 
     assert set(observation.timings) == {"build", "observe", "eager"}
     assert [phase.name for phase in observation.phases] == ["call 0", "backward", "another call"]
+
+
+def test_a_reference_leaves_control_flow_as_it_was() -> None:
+    """The float64 reference of a program with a branch changes nothing for the eager run of the next one."""
+
+    def branch(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda one: one * y, lambda one: one - y, (x,))
+
+    program, calls = Program.of(branch), calls_of(lambda: (leaf(3), leaf(3)))
+    reference(program, calls, "cpu")
+
+    assert observe(program, calls, "cpu").raised is None
+
+
+def test_containers_that_contain_each_other_are_looked_at() -> None:
+    """Lists that contain themselves and each other are seen in full and soon, as argument, output and global alike."""
+    held: list[Any] = []
+
+    def extended(x: torch.Tensor, lists: list[Any]) -> Any:
+        held.append(lists[0])
+        lists[3].append(x * 2)
+        lists.append(lists)
+        return lists
+
+    def lists() -> tuple[Any, ...]:
+        made: list[Any] = [[] for _ in range(30)]
+        for one in made:
+            one.extend(made)
+        return leaf(3), made
+
+    def loses_the_append(compiled: Callable[..., Any]) -> Callable[..., Any]:
+        def called(x: torch.Tensor, lists: list[Any]) -> Any:
+            result = compiled(x, lists)
+            lists[3].pop()
+            return result
+
+        return called
+
+    assert reported(on("eager").run(extended, calls_of(lists))) == []
+    assert reported(wrapped(loses_the_append).run(extended, calls_of(lists)))
+
+
+def test_an_attribute_that_a_function_counts_in_is_its_own_on_each_side() -> None:
+    """What a program writes to itself as an attribute starts anew on each side, and is an observable."""
+
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        counted.n = getattr(counted, "n", 0) + 1  # type: ignore[attr-defined]
+        return x * counted.n  # type: ignore[attr-defined]
+
+    def uncounted(compiled: Callable[..., Any]) -> Callable[..., Any]:
+        def called(x: torch.Tensor) -> Any:
+            result = compiled(x)
+            del counted.n  # type: ignore[attr-defined]
+            return result
+
+        return called
+
+    calls = calls_of(lambda: (leaf(3),), lambda: (leaf(3),))
+    assert reported(on("eager").run(counted, calls)) == []
+    assert "globals['counted'].n.value" in reported(wrapped(uncounted).run(counted, calls))
+    assert not hasattr(counted, "n")

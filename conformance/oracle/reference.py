@@ -82,3 +82,7 @@ def reference(program: Program, calls: Calls, device: str) -> Observation:
             return observe(program, calls, device, during_build=_Rounding(mode), ran="reference", last_look=False)
     except Exception:  # building went well on both sides: what fails is the wider dtype
         return Observation()
+    finally:
+        # Eager's control flow operators compile themselves. Dynamo skips code that it meets under a mode, and goes on
+        # skipping it in later programs, where the operators then meet tensors that they do not expect.
+        torch.compiler.reset()

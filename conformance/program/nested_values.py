@@ -16,15 +16,39 @@ SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch
 OPAQUE = frozenset({"torch", "torchgen", "numpy", "triton", "_pytest", "pytest"})
 
 
-def leaves(value: Any, path: str, _open: frozenset[int] = frozenset()) -> Iterator[tuple[str, Any]]:
-    """Yield (path, leaf) for every leaf below ``value``; containers that contain themselves end there."""
-    if id(value) in _open:
-        return
-    inside = _open | {id(value)}
-    for key, child in children(value):
-        yield from leaves(child, path + key, inside)
+class _Walk:
+    """The containers that are open on the way down, and those known to contain themselves.
+
+    A container that contains itself is gone into once in a walk: the ways through many that contain each other are
+    without number.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[int] = []
+        self._cyclic: set[int] = set()
+
+    def ends_at(self, value: Any) -> bool:
+        """Whether there is nothing new below a value."""
+        here = id(value)
+        if here in self._open:
+            self._cyclic.update(self._open[self._open.index(here) :])
+        return here in self._cyclic
+
+    def below(self, value: Any) -> Iterator[tuple[str, Any]]:
+        """The children, while the value is open."""
+        self._open.append(id(value))
+        yield from children(value)
+        self._open.pop()
+
+
+def leaves(value: Any, path: str, _walk: _Walk | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield (path, leaf) for every leaf below ``value``; containers that contain themselves are gone into once."""
+    walk = _walk or _Walk()
     if not is_container(value):
         yield path, value
+    elif not walk.ends_at(value):
+        for key, child in walk.below(value):
+            yield from leaves(child, path + key, walk)
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:
@@ -85,14 +109,14 @@ def plain_attributes(module: torch.nn.Module) -> dict[str, Any]:
     return {**found, "training": module.training}
 
 
-def outline(value: Any, _open: frozenset[int] = frozenset()) -> str:
+def outline(value: Any, _walk: _Walk | None = None) -> str:
     """The structure with every leaf written as ``*``: container types, keys in order, lengths."""
-    if id(value) in _open:
-        return "..."
+    walk = _walk or _Walk()
     if not is_container(value):
         return "*"
-    inside = _open | {id(value)}
-    parts = [f"{key}={outline(child, inside)}" for key, child in children(value)]
+    if walk.ends_at(value):
+        return "..."
+    parts = [f"{key}={outline(child, walk)}" for key, child in walk.below(value)]
     return f"{type(value).__name__}({', '.join(parts)})"
 
 

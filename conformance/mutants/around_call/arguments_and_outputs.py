@@ -19,7 +19,9 @@ from conformance.mutants.wrappers import (
 )
 
 
-@around("aot_autograd.mutation.writeback", "aot_autograd.random.input_filled")
+@around(
+    "aot_autograd.mutation.writeback", "aot_autograd.random.input_filled", "aot_autograd.control_flow.captured_writes"
+)
 def write_backs_dropped(compiled: Compiled) -> Compiled:
     """The tensors that were passed hold after the call what they held before it."""
     return with_arguments(compiled, put_back)
@@ -131,7 +133,7 @@ def gradients_zero_for_none(compiled: Compiled) -> Compiled:
     return with_arguments(compiled, zeroed)
 
 
-@around("aot_autograd.errors.set_on_leaf", "guards.globals.deleted")
+@around("aot_autograd.errors.set_on_leaf", "guards.globals.deleted", "aot_autograd.control_flow.aliases")
 def exception_swallowed(compiled: Compiled) -> Compiled:
     """A call that raises returns None."""
     return swallowing(compiled)

@@ -19,7 +19,7 @@ def gradients_rounded_to_bfloat16(compiled: Compiled) -> Compiled:
     return on_gradients(compiled, lambda gradient: gradient.bfloat16().to(gradient.dtype))
 
 
-@around("aot_autograd.tangents.of_overlapping_output")
+@around("aot_autograd.tangents.of_overlapping_output", "aot_autograd.saved_tensors.copies")
 def tangents_averaged(compiled: Compiled) -> Compiled:
     """Every element of an incoming gradient is taken to be as large as the others: right for a sum, and only there."""
     return on_gradients(compiled, lambda gradient: gradient.mean().expand_as(gradient))
