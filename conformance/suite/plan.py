@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from conformance.capability_search.search import described
-from conformance.contract.catalog import MANIFEST, cases_by_clause, is_root, without_root
+from conformance.contract.catalog import MANIFEST, cases_by_clause, cases_by_scope, is_root, without_root
 from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.contract.scopes import in_scope
 from conformance.program import devices
@@ -153,8 +153,9 @@ class Plan:
             if update or path.exists():
                 self.ledgers.load(str(path), self.stacks)
         self.listed = manifest(self.root) if self.root is not None else None
-        if self.listed is not None:
-            self.ledgers.check(self.listed, f"cases/{MANIFEST} lists the known ones", self.targets)
+        if self.root is not None and self.listed is not None:
+            where = f"cases/{MANIFEST} lists the known ones"
+            self.ledgers.check(self.listed, where, self.targets, cases_by_scope(self.root))
         self.ledgers.check_duplicates(self.targets)
 
     @property
