@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from conformance.contract.declarations import by_scope
-from conformance.operator_samples import store
+from conformance.operator_samples import rows, store
 from conformance.operator_samples.forms import FORMS, call, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
@@ -162,3 +162,12 @@ def test_samples_of_all_operators_are_made_once(monkeypatch: pytest.MonkeyPatch,
         store.make(kinds, None)
 
     assert [json.loads(order)["kinds"] for order in orders] == [["float32", "int64"], ["float32", "bool"]]
+
+
+def test_rows_of_random_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The case of random numbers has no row for an operator that draws none."""
+    monkeypatch.setattr(rows, "make", lambda kinds, operators: None)
+    monkeypatch.setattr(rows, "index", lambda: {"add": RECORD, "uniform": RECORD})
+
+    assert operators("random-float32", form="random")("full") == ["random-float32", "uniform-float32", "uniform-int64"]
+    assert len(operators("")("full")) == 4

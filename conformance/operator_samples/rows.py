@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from conformance.operator_samples.spelling import RANDOM
 from conformance.operator_samples.store import ERRORS, index, make, samples
 
 #: A lowering family and some of its operators: the quick scope.
@@ -51,7 +52,7 @@ def operators(quick: str, *, dtypes: Sequence[str] | None = None, form: str = "r
     """The rows of a case by scope, as ``add-float32``: the quick ones are families, named with their dtypes.
 
     In the scope ``full`` every operator of the running release, in ``nightly`` in every dtype; ``dtypes`` are those
-    that the form is about, where it is not about all.
+    that the form is about, where it is not about all. The form ``random`` is that of operators that draw numbers.
     """
 
     def rows(scope: str) -> list[str]:
@@ -61,7 +62,10 @@ def operators(quick: str, *, dtypes: Sequence[str] | None = None, form: str = "r
         kinds = [name for name in wanted if dtypes is None or name in dtypes]
         make([ERRORS] if form == ERRORS else kinds, None)
         return quick.split() + [
-            f"{name}-{kind}" for name, record in index().items() for kind in kinds_of(record, form, kinds)
+            f"{name}-{kind}"
+            for name, record in index().items()
+            if form != "random" or name in RANDOM
+            for kind in kinds_of(record, form, kinds)
         ]
 
     return rows
