@@ -8,7 +8,7 @@ FLOATS = """
     loss-float32 fft-float32 linear_algebra-float32 conversion-float32
 """
 INTEGERS = """
-    pointwise-int64 rounding-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scan-int64+uint8 scattering-int64
+    pointwise-int64 rounding-int64 remainders-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scan-int64+uint8 scattering-int64
     products-int64+int8
 """
 

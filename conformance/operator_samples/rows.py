@@ -10,7 +10,8 @@ from conformance.operator_samples.store import ERRORS, index, make, samples
 #: A lowering family and some of its operators: the quick scope.
 FAMILIES = {
     "pointwise": "add mul div.no_rounding_mode exp tanh where pow nn.functional.gelu",
-    "rounding": "round floor_divide remainder div.floor_rounding abs",
+    "rounding": "round floor_divide div.floor_rounding abs",
+    "remainders": "remainder fmod",
     "comparison": "eq isnan logical_and maximum",
     "bits": "bitwise_and bitwise_left_shift bitwise_not",
     "reduction": "sum mean prod amax argmin any var logsumexp",
