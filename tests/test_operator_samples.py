@@ -11,7 +11,7 @@ import torch
 
 from conformance.contract.declarations import by_scope
 from conformance.operator_samples import rows, store
-from conformance.operator_samples.forms import FORMS, call, runs
+from conformance.operator_samples.forms import FORMS, call, everywhere_runs, is_refused, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
@@ -108,6 +108,16 @@ def test_what_eager_refuses() -> None:
     """A sample that eager refuses is told from one that it runs."""
     assert runs(ADD)
     assert not runs(Sample("add", "torch.add", (torch.ones(2), torch.ones(3))))
+
+
+def test_what_a_gpu_finds_by_an_assertion_is_not_tried_on_it() -> None:
+    """There an index that is too large is no error input, and no input of a program; a wrong shape stays one."""
+    too_far = Sample("take", "torch.take", (torch.ones(3), torch.tensor([7])))
+    wrong_shapes = Sample("mm", "torch.mm", (torch.ones(2, 3), torch.ones(2, 3)))
+
+    assert (is_refused(too_far, "cpu"), is_refused(too_far, "cuda")) == (True, False)
+    assert not everywhere_runs(too_far, "cuda")
+    assert is_refused(wrong_shapes, "cuda")
 
 
 def test_quick_rows_need_no_database() -> None:
