@@ -28,6 +28,7 @@ def test_two(stack, device, size):
     """Two."""
 
 @clause("freezing.conv_bn.folded")
+@by_scope("row", rows)
 def test_three(stack, device):
     """Three."""
 
@@ -94,3 +95,8 @@ def test_the_contract_in_the_documents_is_current():
     assert written == catalog.clauses_markdown(catalog.clause_records(ROOT / "cases")) + "\n", (
         "docs/contract.md is stale: conformance clauses --markdown > docs/contract.md"
     )
+
+
+def test_cases_whose_rows_the_scope_decides(checkout):
+    """They are told by their decorator."""
+    assert catalog.cases_by_scope(checkout) == {"layout/test_strides.py::test_three"}

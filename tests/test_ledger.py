@@ -248,6 +248,13 @@ def test_entries_for_cases_that_do_not_exist_are_found_once():
     assert ledger.unknown_cases(entries, {CASE}) == ["layout/test_a.py::gone"]
 
 
+def test_rows_of_longer_scopes_are_in_no_list():
+    """An entry may name a row that the manifest lacks, of a case whose rows the scope decides, and of no other."""
+    row, other = entry(case="operators/test_a.py::case[abs-int64]"), entry(case="operators/test_a.py::gone[abs-int64]")
+
+    assert ledger.unknown_cases([row, other], {CASE}, {"operators/test_a.py::case"}) == [other.case]
+
+
 def test_an_entry_describes_what_it_expects():
     assert entry(observables=frozenset({"b", "a"})).describe() == "call: a, b"
     assert entry(observables=frozenset(), exception="RuntimeError").describe() == "call: RuntimeError"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from pathlib import Path
+
 import pytest
 import torch
 
 from conformance.contract.declarations import by_scope
-from conformance.operator_samples.forms import FORMS, call, runs
+from conformance.operator_samples import rows, store
+from conformance.operator_samples.forms import FORMS, call, everywhere_runs, is_refused, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
@@ -105,6 +110,16 @@ def test_what_eager_refuses() -> None:
     assert not runs(Sample("add", "torch.add", (torch.ones(2), torch.ones(3))))
 
 
+def test_what_a_gpu_finds_by_an_assertion_is_not_tried_on_it() -> None:
+    """There an index that is too large is no error input, and no input of a program; a wrong shape stays one."""
+    too_far = Sample("take", "torch.take", (torch.ones(3), torch.tensor([7])))
+    wrong_shapes = Sample("mm", "torch.mm", (torch.ones(2, 3), torch.ones(2, 3)))
+
+    assert (is_refused(too_far, "cpu"), is_refused(too_far, "cuda")) == (True, False)
+    assert not everywhere_runs(too_far, "cuda")
+    assert not runs(wrong_shapes, "meta")
+
+
 def test_quick_rows_need_no_database() -> None:
     """In the quick scope the rows are what the case says."""
     assert operators("pointwise-float32 bits-int64")("quick") == ["pointwise-float32", "bits-int64"]
@@ -123,7 +138,7 @@ def test_families_hold_nothing_that_is_left_out() -> None:
     """What the quick scope tries is what users call."""
     tried = [operator for family in FAMILIES for operator in members(family)]
 
-    assert len(set(tried)) == len(tried) >= 60
+    assert 60 <= len(set(tried)) == len(tried) <= 80
     assert not set(FAMILIES) & set(tried)
     assert [name for name in tried if left_out(name)] == []
     assert [bool(left_out(name)) for name in ("empty_like", "_segment_reduce.lengths", "__radd__")] == [
@@ -141,3 +156,28 @@ def test_rows_are_declared() -> None:
 
     [marker] = case.pytestmark  # type: ignore[attr-defined]
     assert (marker.kwargs["argument"], marker.kwargs["of"]("full")) == ("row", ["full"])
+
+
+def test_samples_of_all_operators_are_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """To read the database takes seconds, and a run asks for them with every case."""
+    orders: list[str] = []
+
+    def read(*_: object, input: str, **__: object) -> subprocess.CompletedProcess[str]:
+        orders.append(input)
+        return subprocess.CompletedProcess([], 0)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("conformance.operator_samples.store.subprocess.run", read)
+    for kinds in (["float32", "int64"], ["int64"], ["float32", "bool"]):
+        store.make(kinds, None)
+
+    assert [json.loads(order)["kinds"] for order in orders] == [["float32", "int64"], ["float32", "bool"]]
+
+
+def test_rows_of_random_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The case of random numbers has no row for an operator that draws none."""
+    monkeypatch.setattr(rows, "make", lambda kinds, operators: None)
+    monkeypatch.setattr(rows, "index", lambda: {"add": RECORD, "uniform": RECORD})
+
+    assert operators("random-float32", form="random")("full") == ["random-float32", "uniform-float32", "uniform-int64"]
+    assert len(operators("")("full")) == 4

@@ -2,6 +2,10 @@
 
 from conformance import assert_samples_as_eager, by_scope, clause, operators
 
+SPECIAL = """
+    pointwise-float32 rounding-float32 remainders-float32 comparison-float32 reduction-float32 rounding-int64
+"""
+
 
 @by_scope("row", operators("pointwise-float32 rounding-int64 bits-int64", form="in_place"))
 @clause("operators.forms.in_place")
@@ -38,7 +42,7 @@ def test_small_sizes(stack, device, row):
     assert_samples_as_eager(stack, row, "small_sizes")
 
 
-@by_scope("row", operators("pointwise-float32 rounding-float32 comparison-float32 reduction-float32 rounding-int64"))
+@by_scope("row", operators(SPECIAL))
 @clause("operators.inputs.special_values")
 def test_special_values(stack, device, row):
     """NaN, infinities, zeros of both signs and subnormals, or the limits of integers."""

@@ -8,7 +8,7 @@ FLOATS = """
     loss-float32 fft-float32 linear_algebra-float32 conversion-float32
 """
 INTEGERS = """
-    pointwise-int64 rounding-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scan-int64+uint8 scattering-int64
+    pointwise-int64 rounding-int64 remainders-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scan-int64+uint8 scattering-int64
     products-int64+int8
 """
 
@@ -36,7 +36,7 @@ def test_second_call(stack, device, row):
     assert_samples_as_eager(stack, row, "results", calls=2)
 
 
-@by_scope("row", operators("random-float32"))
+@by_scope("row", operators("random-float32", form="random"))
 @clause("operators.random.as_eager")
 def test_random_numbers(stack, device, row):
     """Random operators draw the numbers of eager, and leave the generator where eager leaves it."""

@@ -55,6 +55,11 @@ def cases_by_clause(root: Path) -> dict[str, list[str]]:
     return found
 
 
+def cases_by_scope(root: Path) -> frozenset[str]:
+    """The ids, parameters left out, of cases that have more rows in longer scopes than the manifest lists."""
+    return frozenset(case for case, marks in _marked_cases(root) if "by_scope" in marks)
+
+
 def clause_records(root: Path) -> list[dict[str, Any]]:
     """Every clause with its cases, as `clauses --json` prints it."""
     proved = cases_by_clause(root)
@@ -88,13 +93,17 @@ def clauses_markdown(records: Sequence[Mapping[str, Any]]) -> str:
 
 def _declared_cases(root: Path) -> Iterator[tuple[str, str, set[str]]]:
     """Clause id, case id and needed capabilities of every case."""
+    for case, marks in _marked_cases(root):
+        for clause_id in marks.get("clause", ())[:1]:
+            yield clause_id, case, set(marks.get("needs", ()))
+
+
+def _marked_cases(root: Path) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """The id of every function of the case files, parameters left out, with its marks."""
     for file in case_files(root):
         for node in ast.parse(file.read_text(encoding="utf-8"), str(file)).body:
             if isinstance(node, ast.FunctionDef):
-                marks = dict(_marks(node))
-                for clause_id in marks.get("clause", ())[:1]:
-                    case = f"{file.relative_to(root).as_posix()}::{node.name}"
-                    yield clause_id, case, set(marks.get("needs", ()))
+                yield f"{file.relative_to(root).as_posix()}::{node.name}", dict(_marks(node))
 
 
 def _marks(function: ast.FunctionDef) -> Iterator[tuple[str, list[str]]]:

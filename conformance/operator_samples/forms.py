@@ -131,6 +131,20 @@ def runs(sample: Sample, device: str = "cpu") -> bool:
     return True
 
 
+def everywhere_runs(sample: Sample, device: str) -> bool:
+    """Whether eager runs a sample on the device, and on the CPU before.
+
+    What the CPU refuses, as a division by zero or an index that is too large, a GPU computes to anything, or finds by
+    an assertion, after which its process cannot use it any more.
+    """
+    return runs(sample) and (device == "cpu" or runs(sample, device))
+
+
+def is_refused(sample: Sample, device: str) -> bool:
+    """Whether eager refuses a sample on the device; on a GPU, where it does so without a look at values."""
+    return not runs(sample) if device == "cpu" else not (runs(sample, "meta") or runs(sample, device))
+
+
 def call(sample: Sample, device: str = "cpu") -> Any:
     """What eager makes of a sample, on copies of its tensors."""
     return _program(sample, device)(*copies(sample.tensors, device))[0]

@@ -31,8 +31,14 @@ def folder() -> Path:
 
 
 def make(kinds: Sequence[str], operators: Sequence[str] | None) -> None:
-    """Make what is not there yet: dtypes (or ``errors``) of these operators, of all where None are named."""
+    """Make what is not there yet: dtypes (or ``errors``) of these operators, of all where None are named.
+
+    To read the database takes seconds, so that a mark says which kinds of all operators are there.
+    """
     folder().mkdir(parents=True, exist_ok=True)
+    marks = [folder() / f"all-{kind}" for kind in kinds] if operators is None else []
+    if marks and all(mark.is_file() for mark in marks):
+        return
     order = {"folder": str(folder()), "kinds": list(kinds), "operators": operators}
     ran = subprocess.run(
         [sys.executable, "-m", "conformance.operator_samples.database"],
@@ -45,6 +51,8 @@ def make(kinds: Sequence[str], operators: Sequence[str] | None) -> None:
     if ran.returncode:
         said = (ran.stderr.strip().splitlines() or ["nothing"])[-1]
         raise DatabaseError(f"torch's operator database cannot be read: {said}")
+    for mark in marks:
+        mark.touch()
 
 
 @functools.cache

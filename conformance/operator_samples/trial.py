@@ -14,7 +14,7 @@ import torch
 
 from conformance.contract.failure import Discrepancy, NothingToTry
 from conformance.operator_samples import store
-from conformance.operator_samples.forms import FORMS, runs
+from conformance.operator_samples.forms import FORMS, everywhere_runs, is_refused
 from conformance.operator_samples.rows import FAMILIES, QUICK_KINDS, SAMPLES, everything, members
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, whole_text
@@ -34,7 +34,7 @@ def assert_samples_as_eager(stack: BoundStack, row: str, form: str, *, calls: in
     With ``calls`` the program is called that often, on fresh inputs. Raises `NothingToTry` where this release has no
     sample for the row.
     """
-    chosen = [sample for sample in _samples(row, form) if runs(sample, stack.device)]
+    chosen = [sample for sample in _samples(row, form) if everywhere_runs(sample, stack.device)]
     if not chosen:
         raise NothingToTry(f"torch {torch.__version__} has no sample of {row} in the form {form}")
     run = stack.run(_whole(chosen, stack.device), _calls(chosen, calls))
@@ -50,7 +50,7 @@ def assert_refused_as_eager(stack: BoundStack, row: str) -> None:
     """What eager refuses of a row's error inputs, the stack refuses with the same type of exception."""
     tried = []
     for sample in _samples(row, store.ERRORS):
-        if not runs(sample, stack.device):
+        if is_refused(sample, stack.device):
             tried.append((sample, run_alone(stack, sample, 1)))
     if not tried:
         raise NothingToTry(f"torch {torch.__version__} has no input of {row} that eager refuses")

@@ -244,6 +244,7 @@ def match(
     return found[0] if found else None
 
 
-def unknown_cases(entries: Iterable[Entry], case_ids: Collection[str]) -> list[str]:
-    """The cases that entries name and that do not exist, in the order of the entries."""
-    return list(dict.fromkeys(entry.case for entry in entries if entry.case not in case_ids))
+def unknown_cases(entries: Iterable[Entry], case_ids: Collection[str], by_scope: Collection[str] = ()) -> list[str]:
+    """The cases that entries name and that do not exist, in order; of those `by_scope` any row may exist."""
+    named = dict.fromkeys(entry.case for entry in entries)
+    return [case for case in named if case not in case_ids and case.partition("[")[0] not in by_scope]

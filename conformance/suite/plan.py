@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from conformance.capability_search.search import described
-from conformance.contract.catalog import MANIFEST, cases_by_clause, is_root, without_root
+from conformance.contract.catalog import MANIFEST, cases_by_clause, cases_by_scope, is_root, without_root
 from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.contract.scopes import in_scope
 from conformance.program import devices
@@ -153,8 +153,9 @@ class Plan:
             if update or path.exists():
                 self.ledgers.load(str(path), self.stacks)
         self.listed = manifest(self.root) if self.root is not None else None
-        if self.listed is not None:
-            self.ledgers.check(self.listed, f"cases/{MANIFEST} lists the known ones", self.targets)
+        if self.root is not None and self.listed is not None:
+            where = f"cases/{MANIFEST} lists the known ones"
+            self.ledgers.check(self.listed, where, self.targets, cases_by_scope(self.root))
         self.ledgers.check_duplicates(self.targets)
 
     @property
@@ -176,12 +177,7 @@ class Plan:
         """Which cases, with the rows of their clauses, this run is about: its areas, scope and shard, none kept."""
         areas = self.option.area or AREAS
         named = {without_root(case) for case in self.option.case}
-        asked = set(self.option.area if self.option.scope == "quick" else ())
-        inside = (
-            case
-            for case, _, rows in cases
-            if case in named or area_of(case) in asked or in_scope(self.option.scope, rows)
-        )
+        inside = (case for case, _, rows in cases if case in named or in_scope(self.option.scope, rows))
         shard = in_shard(inside, self.shard)
         return [
             (not named or case in named)

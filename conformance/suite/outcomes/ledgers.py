@@ -63,10 +63,15 @@ class KnownFailures:
         found = {rung: _match(one, case, target.device) for rung, one in below.items()}
         return {rung: entry for rung, entry in found.items() if entry is not None}
 
-    def check(self, cases: Collection[str], listed_in: str, targets: Iterable[Target]) -> None:
-        """Refuse entries about cases that do not exist, and two entries about one failure."""
+    def check(
+        self, cases: Collection[str], listed_in: str, targets: Iterable[Target], by_scope: Collection[str] = ()
+    ) -> None:
+        """Refuse entries about cases that do not exist, and two entries about one failure.
+
+        ``by_scope`` are cases, without parameters, whose rows the list cannot hold: longer scopes have more of them.
+        """
         for one in itertools.chain(*self._of.values(), *(below.values() for below in self._below.values())):
-            if unknown := ledger.unknown_cases(one.entries, cases):
+            if unknown := ledger.unknown_cases(one.entries, cases, by_scope):
                 more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
                 hint = nearest(unknown[0], cases, limit=3)
                 raise LedgerError(f"{one.path} names the unknown case {unknown[0]!r}{more} ({listed_in}; {hint})")
