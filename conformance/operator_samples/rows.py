@@ -34,7 +34,7 @@ FAMILIES = {
 #: What the families are tried in.
 QUICK_KINDS = ("float32", "int64", "bool", "uint8", "int8", ERRORS)
 #: How many samples of an operator a case has, by scope.
-SAMPLES = {"quick": 3, "full": 12, "nightly": 24}
+SAMPLES = {"quick": 2, "full": 12, "nightly": 24}
 FULL_DTYPES = ("float32", "int64", "bool")
 NIGHTLY_DTYPES = (*FULL_DTYPES, "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32")
 
@@ -49,8 +49,10 @@ def everything() -> list[str]:
     return [operator for name in FAMILIES for operator in members(name)]
 
 
-def operators(quick: str, *, dtypes: Sequence[str] | None = None, form: str = "results") -> Callable[[str], list[str]]:
-    """The rows of a case by scope, as ``add-float32``: the quick ones are families, named with their dtypes.
+def operators(
+    quick: str, full: str = "", *, dtypes: Sequence[str] | None = None, form: str = "results"
+) -> Callable[[str], list[str]]:
+    """The rows of a case by scope, as ``add-float32``: families with their dtypes, from ``quick`` or ``full`` on.
 
     In the scope ``full`` every operator of the running release, in ``nightly`` in every dtype; ``dtypes`` are those
     that the form is about, where it is not about all. The form ``random`` is that of operators that draw numbers.
@@ -62,7 +64,7 @@ def operators(quick: str, *, dtypes: Sequence[str] | None = None, form: str = "r
         wanted = FULL_DTYPES if scope == "full" else NIGHTLY_DTYPES
         kinds = [name for name in wanted if dtypes is None or name in dtypes]
         make([ERRORS] if form == ERRORS else kinds, None)
-        return quick.split() + [
+        return [*quick.split(), *full.split()] + [
             f"{name}-{kind}"
             for name, record in index().items()
             if form != "random" or name in RANDOM
