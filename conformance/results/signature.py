@@ -19,6 +19,8 @@ GRAVEST_FIRST: Mapping[str, tuple[str, ...]] = {
     "strides": ("stride", "size_1_stride"),
     "state": ("global_state",),
 }
+#: Values that cannot be compared are told apart from wrong ones where results are grouped by cause.
+NOT_COMPARABLE = {"shape": "shapes", "dtype": "dtypes"}
 #: Characters of a message that tell one from another.
 LONGEST = 90
 
@@ -77,6 +79,14 @@ ROOT_CAUSES = (
 )
 
 
+#: What is looked for where nothing graver differs.
+LEFT_ALIVE = RootCause(
+    "memory kept alive",
+    "Arguments or outputs of a call are kept alive after it, so that memory which eager frees is not freed.",
+    lambda one: one.observable == "lifetime",
+)
+
+
 def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str = "") -> tuple[str, str]:
     """The signature of a failure and its sentence; ``message`` is what it said, where nothing else is known."""
     for cause in ROOT_CAUSES:
@@ -88,6 +98,8 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     if not discrepancies:
         told = pattern(message) or phase or "fails, and says no more"
         return f"{phase}: {told}", f"{told[:1].upper()}{told[1:]}."
+    if all(LEFT_ALIVE.shows(one) for one in discrepancies):
+        return LEFT_ALIVE.signature, LEFT_ALIVE.sentence
     if phase == "compile_behaviour":
         names = ", ".join(sorted({one.observable for one in discrepancies}))
         return f"compiles otherwise: {names}", f"Compiles otherwise than the case says: {names}."
@@ -95,6 +107,8 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
         where = discrepancies[0].where
         return f"text: {where}", f"The text of {where} is another one."
     found, told = gravest(discrepancies)
+    if found.observable in NOT_COMPARABLE:
+        told = f"{NOT_COMPARABLE[found.observable]} of {told.partition(' of ')[2]}"
     when = " in a later call" if in_a_later_call(discrepancies) else ""
     return f"{told}{when}", f"Other {told} than eager's{when}: {found}."
 
@@ -129,7 +143,8 @@ def _raised(found: Discrepancy) -> tuple[str, str]:
     assert seen is not None
     text, frame = seen[1], seen[2]
     signature = f"{where}{pattern(text)}" + (f" at {frame}" if frame else "")
-    return signature, f"{where}{text[:1].upper()}{text[1:]}" + (f", at {frame}." if frame else ".")
+    sentence = f"{where}{text[:1].upper()}{text[1:]}".rstrip(".")
+    return signature, sentence + (f", at {frame}." if frame else ".")
 
 
 def in_a_later_call(discrepancies: Sequence[Discrepancy]) -> bool:
