@@ -118,6 +118,41 @@ def test_a_finding_shows_its_shortest_program():
     assert found.shortest is shorter
 
 
+def test_a_finding_shows_a_program_whose_script_shows_it():
+    short = result("test_a", "fail", VALUE, graphs={"dynamo": "short"}, script="a.py", script_shows=False)
+    longer = result("test_b", "fail", VALUE, graphs={"dynamo": "a longer graph"}, script="b.py", script_shows=True)
+    untried = result("test_c", "fail", VALUE, graphs={"dynamo": "a graph"}, script="c.py")
+    [found] = findings([short, longer, untried])
+    assert found.to_json()["script"] == "b.py"
+    longer.script_shows = None
+    assert found.shortest is untried
+
+
+def test_a_finding_has_the_bug_that_explains_all_of_it():
+    results = [result("test_a", "fail", VALUE, bug="one"), result("test_b", "fail", VALUE, bug="one")]
+    assert findings(results)[0].to_json()["bug"] == "one"
+    assert findings([*results, result("test_c", "fail", VALUE)])[0].to_json()["bug"] is None
+
+
+def test_cases_that_pass_are_told_by_the_bug_that_is_mended():
+    results = [result(f"test_{bug}", "unexpected_pass", bug=bug) for bug in ("one", "two")]
+    assert sorted(sizes(results)) == ["passes, but is listed by the bug one", "passes, but is listed by the bug two"]
+
+
+def test_what_is_kept_alive_is_told_where_nothing_else_differs():
+    kept = Discrepancy("lifetime", "arguments[0]", "let go", "kept alive")
+    assert sizes([result("test_a", "fail", kept), result("test_b", "fail", kept, STRIDE)]) == {
+        "memory kept alive": 1,
+        "strides of outputs": 1,
+    }
+
+
+def test_another_dtype_or_shape_is_no_wrong_value():
+    dtype = Discrepancy("dtype", "outputs[0]", "torch.int64", "torch.uint8")
+    shape = Discrepancy("shape", "outputs[1]", "(0,)", "(1,)")
+    assert [signature_of("call", [one])[0] for one in (dtype, shape)] == ["dtypes of outputs", "shapes of outputs"]
+
+
 def test_what_is_as_expected_is_no_finding():
     expected = ["pass", "known_failure", "inherited", "not_applicable", "unavailable"]
     assert findings(result(f"test_{one}", one, VALUE) for one in expected) == []

@@ -41,8 +41,14 @@ class Finding:
 
     @property
     def shortest(self) -> CaseResult:
-        """The result to look at first."""
-        return self.by_length[0]
+        """The result to look at first: the smallest program, of those whose script shows it where there is one."""
+        return min(self.by_length, key=lambda one: (not one.script, one.script_shows is False, not one.script_shows))
+
+    @property
+    def bug(self) -> str | None:
+        """The bug of a ledger that explains every result."""
+        bugs = {one.bug for one in self.results}
+        return bugs.pop() if len(bugs) == 1 else None
 
     @property
     def rung(self) -> str:
@@ -57,7 +63,7 @@ class Finding:
             "sentence": self.sentence,
             "stack": self.stack,
             "origin": self.origin,
-            "bug": None,
+            "bug": self.bug,
             "rung": self.rung,
             "results": [list(one.key) for one in self.results],
             "script": self.shortest.script,
@@ -102,7 +108,9 @@ def share_explained(found: Sequence[Finding], number: int) -> float:
 
 def _signature(result: CaseResult) -> tuple[str, str]:
     if result.outcome == "unexpected_pass":
-        return "passes, but is listed", "Passes, but a ledger lists it as a known failure: remove this entry."
+        by = f" by the bug {result.bug}" if result.bug else ""
+        sentence = f"Passes, but a ledger lists it as a known failure{by}: remove this entry."
+        return f"passes, but is listed{by}", sentence
     if result.outcome == "missing":
         return "no result", "The manifest lists the case, and no result came."
     phase, _, message = result.reason.removeprefix("in ").partition(": ")

@@ -21,7 +21,7 @@ from conformance.run.in_child import Ended, call_in_child
 from conformance.stacks import given
 from conformance.suite.claim import claims
 from conformance.suite.options import RunOptions
-from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
+from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, bug_of, result, told, verdict
 from conformance.suite.plan import Plan, Target, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
@@ -114,8 +114,10 @@ class Controller:
             failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {told_by_xdist}")
         ledgers = self.plan.ledgers
         blamed = blame(failure, ledgers.inherited(case, target))
-        outcome, reason = verdict(failure, ledgers.entry(case, target), blamed)
-        found = result(case, target, outcome, reason, seconds=seconds, failure=failure)
+        entry = ledgers.entry(case, target)
+        outcome, reason = verdict(failure, entry, blamed)
+        bug = bug_of(failure, entry, blamed)
+        found = result(case, target, outcome, reason, seconds=seconds, failure=failure, bug=bug)
         if outcome in ("known_failure", "inherited"):
             report.outcome, report.wasxfail = "skipped", reason
         else:
