@@ -10,7 +10,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -95,17 +95,18 @@ class FaultyBackend:
     fault: Fault
     backend: str
     imports: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def around(backend: str, fault: Fault, imports: Sequence[str] = ()) -> FaultyBackend:
+    def around(backend: str, fault: Fault, imports: Sequence[str] = (), options: Any = None) -> FaultyBackend:
         """Name the wrapper after the fault, which the generated scripts show."""
         name = re.sub(r"\W+", "_", backend).strip("_")
-        if fault != NO_FAULT:
-            name += f"_with_{fault.operator}_{fault.kind}"
-        return FaultyBackend(name, fault, backend, tuple(imports))
+        name += f"_with_{fault.operator}_{fault.kind}" if fault != NO_FAULT else "_with_options" if options else ""
+        return FaultyBackend(name, fault, backend, tuple(imports), dict(options or {}))
 
     def __call__(self, graph_module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
         """Compile, or fail."""
+        options = {**({"options": self.options} if self.options else {}), **options}
         compile: Callable[..., Callable[..., Any]] = functools.partial(self.own(), **options)
         at_fault = [node for node in graph_module.graph.nodes if self.fault.operator in (_operator(node), EVERY)]
         kind = self.fault.kind
