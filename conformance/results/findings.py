@@ -10,12 +10,14 @@ from typing import Any
 
 from conformance.contract.ladder import layers
 from conformance.results.result_file import CaseResult
-from conformance.results.signature import signature_of
+from conformance.results.signature import MOST_MESSAGES, Raised, raised, signature_of
 
 #: Whose fault a result may be, in the order in which they are counted.
 ORIGINS = ("the stack", "torch's rungs", "the suite", "the ledger")
 #: Outcomes that somebody has to look at.
 LOOKED_AT = ("fail", "unexpected_pass", "missing", "error")
+#: Results of a finding that may be told together with others like it.
+FEW = 2
 
 
 @dataclass
@@ -80,7 +82,9 @@ def findings(results: Iterable[CaseResult]) -> list[Finding]:
         origin = origin_of(one)
         key = (one.stack, origin, signature)
         found.setdefault(key, Finding(signature, sentence, one.stack, origin)).results.append(one)
-    return sorted(found.values(), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
+    for finding in found.values():
+        finding.sentence = _sentence(finding)
+    return sorted(_folded(list(found.values())), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
 
 
 def origin_of(result: CaseResult) -> str:
@@ -104,6 +108,37 @@ def share_explained(found: Sequence[Finding], number: int) -> float:
     """The share of all results not as expected that the first ``number`` findings explain."""
     total = sum(len(one.results) for one in found)
     return sum(len(one.results) for one in found[:number]) / total if total else 1.0
+
+
+def _folded(found: list[Finding]) -> list[Finding]:
+    """The findings, those at which a stack's code raises for a program or two as one where they are many."""
+    small: dict[str, list[Finding]] = {}
+    for one in found:
+        if one.origin == ORIGINS[0] and len(one.results) <= FEW and _refusals(one):
+            small.setdefault(one.stack, []).append(one)
+    for stack, many in small.items():
+        if len(many) > FEW:
+            places = "; ".join(one.sentence.rstrip(".") for one in many[:MOST_MESSAGES])
+            rest = len(many) - MOST_MESSAGES
+            sentence = f"Raises at {len(many)} places of its code for one program or two each: {places}" + (
+                f"; {rest} places more." if rest > 0 else "."
+            )
+            results = [result for one in many for result in one.results]
+            found = [one for one in found if one not in many]
+            found.append(Finding("raises at other places of its code", sentence, stack, ORIGINS[0], results))
+    return found
+
+
+def _refusals(finding: Finding) -> list[Raised]:
+    """What the stack's own code raised for each of the results; nothing where that is not all that they show."""
+    seen = [one for one in (raised(result.discrepancies) for result in finding.results) if one is not None]
+    return seen if len(seen) == len(finding.results) and seen[0].refused else []
+
+
+def _sentence(finding: Finding) -> str:
+    """The finding in words, of the result that is looked at first; of an exception all that it said at its place."""
+    seen = _refusals(finding) if finding.origin == ORIGINS[0] else []
+    return seen[0].sentence([one.message for one in seen]) if seen else _signature(finding.shortest)[1]
 
 
 def _signature(result: CaseResult) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ GRAVEST_FIRST: Mapping[str, tuple[str, ...]] = {
 NOT_COMPARABLE = {"shape": "shapes", "dtype": "dtypes"}
 #: Characters of a message that tell one from another.
 LONGEST = 90
+#: Messages of one place in the stack's code that are told.
+MOST_MESSAGES = 3
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,17 @@ ROOT_CAUSES = (
             and one.actual == "memory of its own"
         ),
     ),
+    RootCause(
+        "results that share memory",
+        "Results lie in the memory of an input, or of each other, where eager's have memory of their own, so that a "
+        "write to one changes the other.",
+        lambda one: (
+            one.observable == "storage_sharing"
+            and path_of(one.where)[0] in ("outputs", "after", "globals")
+            and one.expected == "memory of its own"
+            and one.actual.startswith("shares memory with")
+        ),
+    ),
 )
 
 
@@ -92,12 +106,14 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     for cause in ROOT_CAUSES:
         if any(cause.shows(one) for one in discrepancies):
             return cause.signature, cause.sentence
-    raised = [one for one in discrepancies if one.observable in ("exception", "crash")]
-    if raised:
-        return _raised(raised[0])
+    if told := raised(discrepancies):
+        return told.signature, told.sentence()
+    if missing := [one for one in discrepancies if one.observable == "exception"]:
+        kind = re.sub(r":.*", "", missing[0].expected.removeprefix("raises "))
+        return f"nothing raised for {kind}", f"Raises nothing where eager raises {kind}."
     if not discrepancies:
-        told = pattern(message) or phase or "fails, and says no more"
-        return f"{phase}: {told}", f"{told[:1].upper()}{told[1:]}."
+        said = pattern(message) or phase or "fails, and says no more"
+        return f"{phase}: {said}", f"{_capital(said)}."
     if all(LEFT_ALIVE.shows(one) for one in discrepancies):
         return LEFT_ALIVE.signature, LEFT_ALIVE.sentence
     if phase == "compile_behaviour":
@@ -134,17 +150,53 @@ def pattern(text: str) -> str:
     return re.sub(r"\((N(, )?|,)*\)", "(...)", re.sub(r"0x[0-9a-f]+|\d+", "N", text))[:LONGEST].strip()
 
 
-def _raised(found: Discrepancy) -> tuple[str, str]:
-    where = f"{found.where}: " if found.where else ""
-    if found.actual == "raises nothing":
-        kind = re.sub(r":.*", "", found.expected.removeprefix("raises "))
-        return f"nothing raised for {kind}", f"Raises nothing where eager raises {kind}."
-    seen = re.fullmatch(r"(.*?)(?: \(at (.*)\))?", found.actual, re.S)
-    assert seen is not None
-    text, frame = seen[1], seen[2]
-    signature = f"{where}{pattern(text)}" + (f" at {frame}" if frame else "")
-    sentence = f"{where}{text[:1].upper()}{text[1:]}".rstrip(".")
-    return signature, sentence + (f", at {frame}." if frame else ".")
+@dataclass(frozen=True)
+class Raised:
+    """What a stack raised alone: as what it reached the caller, what it said, and in which frame."""
+
+    kind: str
+    message: str
+    frame: str
+
+    @staticmethod
+    def of(found: Discrepancy) -> Raised:
+        where = f"{found.where}: " if found.where else ""
+        seen = re.fullmatch(r"((?:raises \w+ in \w+)?(?:: \w+(?=: ))?)(?:: )?(.*?)(?: \(at (.*)\))?", found.actual, re.S)
+        assert seen is not None
+        return Raised(where + seen[1], seen[2], seen[3] or "")
+
+    @property
+    def refused(self) -> bool:
+        """Whether code of the stack itself raised: then the place is the cause, whatever it said of each program."""
+        return bool(self.frame) and not self.frame.startswith("torch/")
+
+    @property
+    def signature(self) -> str:
+        told = self.kind if self.refused else ": ".join(filter(None, (self.kind, pattern(self.message))))
+        return told + (f" at {self.frame}" if self.frame else "")
+
+    def sentence(self, others: Sequence[str] = ()) -> str:
+        """The exception in words, with the messages of ``others`` that were raised there, the most frequent first."""
+        at = f", at {self.frame}" if self.frame else ""
+        kind = _capital(self.kind)
+        counted = Counter(others or [self.message])
+        if len(counted) == 1:
+            return ": ".join(filter(None, (kind, self.message.rstrip("."))))[: 3 * LONGEST] + f"{at}."
+        told = [f"{one[:LONGEST] or 'no message'} ({number})" for one, number in counted.most_common(MOST_MESSAGES)]
+        more = len(counted) - MOST_MESSAGES
+        return f"{kind}{at}: " + "; ".join([*told, *([f"{more} messages more"] if more > 0 else [])]) + "."
+
+
+def raised(discrepancies: Sequence[Discrepancy]) -> Raised | None:
+    """What the stack raised where eager did not, if no graver cause hides it."""
+    if any(cause.shows(one) for cause in ROOT_CAUSES for one in discrepancies):
+        return None
+    found = [one for one in discrepancies if one.observable in ("exception", "crash")]
+    return Raised.of(found[0]) if found and found[0].actual != "raises nothing" else None
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def in_a_later_call(discrepancies: Sequence[Discrepancy]) -> bool:
