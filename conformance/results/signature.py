@@ -106,8 +106,8 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     for cause in ROOT_CAUSES:
         if any(cause.shows(one) for one in discrepancies):
             return cause.signature, cause.sentence
-    if told := raised(discrepancies):
-        return told.signature, told.sentence()
+    if (seen := raised(discrepancies)) is not None:
+        return seen.signature, seen.sentence()
     if missing := [one for one in discrepancies if one.observable == "exception"]:
         kind = re.sub(r":.*", "", missing[0].expected.removeprefix("raises "))
         return f"nothing raised for {kind}", f"Raises nothing where eager raises {kind}."

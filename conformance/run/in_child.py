@@ -52,13 +52,13 @@ def call_in_child(
         answer, trace = Path(folder) / "answer.json", Path(folder) / "trace"
         asked = json.dumps({"function": function, "arguments": arguments, "seconds": seconds})
         command = [sys.executable, "-m", __name__, str(answer), str(trace), asked]
-        said = {"stdout": subprocess.DEVNULL if quiet else sys.__stderr__}
-        said |= {"stderr": subprocess.DEVNULL} if quiet else {}
+        says = subprocess.DEVNULL if quiet else sys.__stderr__
         limit = seconds * steps + GRACE
         try:
-            status = subprocess.run(command, env=_environment(), timeout=limit, check=False, **said).returncode
+            done = subprocess.run(command, stdout=says, stderr=says, env=_environment(), timeout=limit, check=False)
         except subprocess.TimeoutExpired:
-            return Ended(f"hung: no result within {seconds:g} s", _last_frame(trace))
+            return Ended(f"hung: no result within {seconds:g} s", last_frame(trace))
+        status = done.returncode
         if answer.is_file():
             found = json.loads(answer.read_text(encoding="utf-8"))
             if "refused" in found:
@@ -66,10 +66,13 @@ def call_in_child(
             return found["value"]
         told = trace.read_text(encoding="utf-8", errors="replace") if trace.is_file() else ""
         if told.startswith("Timeout"):
-            return Ended(f"hung: no result within {seconds:g} s", _last_frame(trace))
-        if status < 0:
-            return Ended(f"killed by {signal.Signals(-status).name}", _last_frame(trace))
-        return Ended(f"ended by exit status {status}", _last_frame(trace))
+            return Ended(f"hung: no result within {seconds:g} s", last_frame(trace))
+        return Ended(way(status), last_frame(trace))
+
+
+def way(status: int) -> str:
+    """How a process ended, by what its parent is told."""
+    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended by exit status {status}"
 
 
 def _environment() -> dict[str, str]:
@@ -78,10 +81,12 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _last_frame(trace: Path) -> str:
+def last_frame(trace: Path) -> str:
     """The innermost frame of the stack; the innermost one of all where it has none."""
     text = trace.read_text(encoding="utf-8", errors="replace") if trace.is_file() else ""
-    running = text.partition("(most recent call first)")[2].partition("\n\n")[0]
+    crashed = text.partition("Current thread")[2]
+    # Of a process that hangs all threads are there, and the first that was started comes last.
+    running = (crashed or text.rpartition("Thread 0x")[2]).partition("\n\n")[0]
     found = [match.groupdict() for match in _FRAME.finditer(running)]
     if not found:
         return ""
