@@ -165,7 +165,7 @@ def test_cases_that_pass_are_told_by_the_bug_that_is_mended():
 def test_what_is_kept_alive_is_told_where_nothing_else_differs():
     kept = Discrepancy("lifetime", "arguments[0]", "let go", "kept alive")
     assert sizes([result("test_a", "fail", kept), result("test_b", "fail", kept, STRIDE)]) == {
-        "memory kept alive": 1,
+        "arguments kept alive": 1,
         "strides of outputs": 1,
     }
 

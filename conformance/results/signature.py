@@ -38,11 +38,13 @@ class RootCause:
 
 
 def _lies_in_another_call(found: Discrepancy) -> bool:
-    own = re.match(r"calls\[(\d+)\]\.outputs", found.where)
+    """What the program puts into a container of the caller's is a result as well."""
+    results = r"calls\[(\d+)\]\.(?:outputs|arguments)"
+    own = re.match(results, found.where)
     if found.observable not in ("storage_sharing", "identity") or own is None:
         return False
-    others = {call for call in re.findall(r"calls\[(\d+)\]\.outputs", found.actual)} - {own[1]}
-    return bool(others - {*re.findall(r"calls\[(\d+)\]\.outputs", found.expected)})
+    others = {*re.findall(results, found.actual)} - {own[1]}
+    return bool(others - {*re.findall(results, found.expected)})
 
 
 ROOT_CAUSES = (
@@ -94,10 +96,13 @@ ROOT_CAUSES = (
 
 
 #: What is looked for where nothing graver differs.
-LEFT_ALIVE = RootCause(
-    "memory kept alive",
-    "Arguments or outputs of a call are kept alive after it, so that memory which eager frees is not freed.",
-    lambda one: one.observable == "lifetime",
+LEFT_ALIVE = tuple(
+    RootCause(
+        f"{place} kept alive",
+        f"{place.capitalize()} of a call are kept alive after it, so that memory which eager frees is not freed.",
+        lambda one, place=place: one.observable == "lifetime" and path_of(one.where)[0] in (place, "memory"),  # type: ignore[misc]
+    )
+    for place in ("outputs", "arguments")
 )
 
 
@@ -114,8 +119,10 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     if not discrepancies:
         said = pattern(message) or phase or "fails, and says no more"
         return f"{phase}: {said}", f"{_capital(said)}."
-    if all(LEFT_ALIVE.shows(one) for one in discrepancies):
-        return LEFT_ALIVE.signature, LEFT_ALIVE.sentence
+    if all(one.observable == "lifetime" for one in discrepancies):
+        for cause in LEFT_ALIVE:
+            if any(cause.shows(one) for one in discrepancies):
+                return cause.signature, cause.sentence
     if phase == "compile_behaviour":
         names = ", ".join(sorted({one.observable for one in discrepancies}))
         return f"compiles otherwise: {names}", f"Compiles otherwise than the case says: {names}."
