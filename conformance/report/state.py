@@ -81,7 +81,8 @@ def state_page(columns: Sequence[Results], bugs: Mapping[str, Bug], ledgers: Ite
 def _stacks(run: Results) -> Iterator[StackRun]:
     """The stacks of one result file; one that has results and no claim (a merged file has none) is among them."""
     claims = {one["stack"]: one for one in run.claim}
-    told = run.findings or [one.to_json() for one in findings(run.results)]
+    # Made anew, so that runs of several versions of the suite are grouped by the same rules.
+    told = [one.to_json() for one in findings(run.results)]
     for stack in {**claims, **dict.fromkeys(one.stack for one in run.results)}:
         results = [one for one in run.results if one.stack == stack]
         yield StackRun(stack, run, results, claims.get(stack, {}), [one for one in told if one["stack"] == stack])

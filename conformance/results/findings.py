@@ -17,7 +17,7 @@ ORIGINS = ("the stack", "torch's rungs", "the suite", "the ledger")
 #: Outcomes that somebody has to look at.
 LOOKED_AT = ("fail", "unexpected_pass", "missing", "error")
 #: Results of a finding that may be told together with others like it.
-FEW = 2
+FEW = 3
 
 
 @dataclass
@@ -111,7 +111,7 @@ def share_explained(found: Sequence[Finding], number: int) -> float:
 
 
 def _folded(found: list[Finding]) -> list[Finding]:
-    """The findings, those at which a stack's code raises for a program or two as one where they are many."""
+    """The findings, those at which a stack's code raises for a few programs as one where they are many."""
     small: dict[str, list[Finding]] = {}
     for one in found:
         if one.origin == ORIGINS[0] and len(one.results) <= FEW and _refusals(one):
@@ -120,7 +120,7 @@ def _folded(found: list[Finding]) -> list[Finding]:
         if len(many) > FEW:
             places = "; ".join(one.sentence.rstrip(".") for one in many[:MOST_MESSAGES])
             rest = len(many) - MOST_MESSAGES
-            sentence = f"Raises at {len(many)} places of its code for one program or two each: {places}" + (
+            sentence = f"Raises at {len(many)} places of its code for a few programs each: {places}" + (
                 f"; {rest} places more." if rest > 0 else "."
             )
             results = [result for one in many for result in one.results]
