@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import operator
 import os
 import re
 import signal
@@ -179,17 +180,13 @@ def register(backend: FaultyBackend) -> None:
     register_backend(compiler, name=backend.name)
 
 
-def _plus_one(value: Any) -> Any:
-    return value + 1
-
-
 def _twice_the_gradient(value: Any) -> Any:
     return value + (value - value.detach())
 
 
 #: What is made of the results of an operator, or nothing where its argument is replaced.
-EDITS: Mapping[str, Callable[[Any], Any] | None] = {
-    "accuracy": _plus_one,
+EDITS: Mapping[str, Callable[..., Any] | None] = {
+    "accuracy": operator.add,  # as Dynamo writes it: a backend need not know functions of this project
     "wrong_gradient": _twice_the_gradient,
     "lost_write": None,
 }
@@ -213,7 +210,7 @@ def _edit(graph_module: Any, nodes: Sequence[Any], kind: str) -> None:
                 node.args = (graph_module.graph.call_method("clone", (node.args[0],)), *node.args[1:])
             continue
         with graph_module.graph.inserting_after(node):
-            wrong = graph_module.graph.call_function(EDITS[kind], (node,))
+            wrong = graph_module.graph.call_function(EDITS[kind], (node, 1) if kind == "accuracy" else (node,))
         node.replace_all_uses_with(wrong, delete_user_cb=lambda user, wrong=wrong: user is not wrong)
         wrong.meta.update(node.meta)
     graph_module.recompile()

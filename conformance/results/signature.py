@@ -190,7 +190,7 @@ class Raised:
         kind = _capital(self.kind)
         counted = Counter(others or [self.message])
         if len(counted) == 1:
-            return ": ".join(filter(None, (kind, self.message.rstrip("."))))[: 3 * LONGEST] + f"{at}."
+            return ": ".join(filter(None, (kind, self.message.rstrip(".: "))))[: 3 * LONGEST] + f"{at}."
         told = [f"{one[:LONGEST] or 'no message'} ({number})" for one, number in counted.most_common(MOST_MESSAGES)]
         more = len(counted) - MOST_MESSAGES
         return f"{kind}{at}: " + "; ".join([*told, *([f"{more} messages more"] if more > 0 else [])]) + "."

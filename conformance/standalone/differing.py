@@ -30,8 +30,11 @@ FOLLOWS = {
 def told(side: Side) -> str:
     if side.raised is None:
         return "raises nothing"
-    said = next((line.strip() for line in str(side.raised).splitlines() if line.strip()), "")
-    return f"raises {type(side.raised).__name__} in {side.step}: {said}"
+    inner, wraps = side.raised, ""
+    while (wrapped := getattr(inner, "inner_exception", None) or inner.__cause__) is not None:
+        inner, wraps = wrapped, f"{type(wrapped).__name__}: "
+    said = next((line.strip() for line in str(inner).splitlines() if line.strip()), "")
+    return f"raises {type(side.raised).__name__} in {side.step}: {wraps}{said}"
 
 
 def same_exception(eager: Side, stack: Side) -> bool:
