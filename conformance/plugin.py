@@ -22,6 +22,7 @@ from conformance.suite.controller import Controller
 from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, needs_of, rows_of, scopes_of
 from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
 from conformance.suite.outcomes.case_report import conclude
+from conformance.suite.outcomes.ended_workers import note_where_it_crashes
 from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
 from conformance.suite.pytest_run import USAGE
 from conformance.suite.terminal.captured_log import told_with, warnings_with
@@ -88,6 +89,11 @@ def pytest_configure(config: pytest.Config) -> None:
         controller = Controller(config, plan, options)
         config.pluginmanager.register(controller, CONTROLLER)
         config.pluginmanager.register(controller.lists)
+        config.pluginmanager.register(controller.ends)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    note_where_it_crashes(session.config)  # after pytest's own plugin has pointed Python to the terminal
 
 
 def _set_environment(config: pytest.Config, options: RunOptions) -> None:

@@ -87,7 +87,7 @@ def test_a_process_that_ends_is_one_capability_that_is_lacking(own: str, monkeyp
     found: dict[str, Any] = {one["capability"]: one for one in search(f"{own}:ends_the_process_in_training")}
 
     assert [found[name]["holds"] for name in wanted] == [True, False, True]
-    assert found["double_backward"]["seen"] == "the process ended with status 3"
+    assert found["double_backward"]["seen"] == "ended by exit status 3"
 
 
 def test_a_description_is_believed(own: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from conformance.canonical.exceptions import canonical_message
+from conformance.canonical.frames import first_to_read, shown
 
 CHANGED = "one of the variables needed: [torch.{}FloatTensor [3]], which is output 0 of {}"
 
@@ -22,3 +26,32 @@ CHANGED = "one of the variables needed: [torch.{}FloatTensor [3]], which is outp
 def test_message_is_canonical(text: str, canonical: str) -> None:
     """Neither the device of a tensor nor the number of a node is part of the text."""
     assert canonical_message(text) == canonical
+
+
+PACKAGES = "/venv/lib/python3.11/site-packages"
+
+
+@pytest.mark.parametrize(
+    ("files", "first"),
+    [
+        (
+            (f"{PACKAGES}/torch/_ops.py", f"{PACKAGES}/mine/compile.py", f"{PACKAGES}/torch/_dynamo/x.py"),
+            "mine/compile.py",
+        ),
+        ((f"{PACKAGES}/numpy/core.py", "/home/me/mine/compile.py", f"{PACKAGES}/torch/_dynamo/x.py"), "compile.py"),
+        ((f"{PACKAGES}/torch/_ops.py", f"{PACKAGES}/torch/_dynamo/x.py", "<eval_with_key>"), "torch/_ops.py"),
+        ((f"{os.__file__}", f"{PACKAGES}/torch/_ops.py"), "torch/_ops.py"),
+        ((str(Path("cases/layout/test_offsets.py").resolve()), f"{PACKAGES}/torch/_ops.py"), "torch/_ops.py"),
+    ],
+    ids=["installed", "checkout", "torch", "library", "case"],
+)
+def test_the_frame_of_the_stack_is_read_first(files: tuple[str, ...], first: str) -> None:
+    """The stack's innermost frame, wherever its package lies; torch's where the stack has none."""
+    number = first_to_read(files)
+    assert number is not None
+    assert shown(files[number]) == first
+
+
+def test_without_a_frame_of_a_package_there_is_none_to_read() -> None:
+    """Python's own frames and this project's say nothing about a stack."""
+    assert first_to_read([os.__file__, "<string>"]) is None

@@ -58,6 +58,29 @@ def test_messages_without_discrepancies_are_told_apart_by_pattern_too():
     assert [len(one.results) for one in found] == [2, 1]
 
 
+def test_what_the_code_of_a_stack_refuses_is_one_finding_whatever_it_says():
+    said = ["NotImplementedError: no sin", "NotImplementedError: no cos", "NotImplementedError: no sin"]
+    found = [raises(f"BackendCompilerFailed in call: {one} (at mine/a.py in lower)") for one in said]
+    [finding] = findings(result(f"test_{number}", "fail", one) for number, one in enumerate(found))
+    assert finding.sentence == (
+        "Raises BackendCompilerFailed in call: NotImplementedError, at mine/a.py in lower: no sin (2); no cos (1)."
+    )
+
+
+def test_places_at_which_a_stack_refuses_a_program_or_two_are_told_together():
+    found = [raises(f"E in call: no (at mine/a.py in f{number})") for number in range(4)]
+    assert sizes(result(f"test_{number}", "fail", one) for number, one in enumerate(found)) == {
+        "raises at other places of its code": 4
+    }
+    assert len(sizes(result(f"test_{number}", "fail", one) for number, one in enumerate(found[:3]))) == 3
+
+
+def test_results_in_the_memory_of_an_input_explain_what_a_write_changes():
+    shared = Discrepancy("storage_sharing", "outputs[0]", "memory of its own", "shares memory with arguments[0]")
+    written = Discrepancy("value", "arguments[0]", "2.0 at [0]", "40.0, 1 of 6 elements differ")
+    assert sizes([result("test_a", "fail", written, shared)]) == {"results that share memory": 1}
+
+
 def test_the_innermost_frame_tells_two_causes_apart():
     first, second = raises("E: no (at a.py:f)"), raises("E: no (at b.py:g)")
     assert len(findings([result("test_a", "fail", first), result("test_b", "fail", second)])) == 2
@@ -92,7 +115,7 @@ def test_a_copy_of_a_view_explains_what_is_written_to_it():
 
 def test_memory_shared_where_eager_shares_none_is_no_copy():
     shared = Discrepancy("storage_sharing", "outputs[0]", "memory of its own", "shares memory with arguments[0]")
-    assert signature_of("call", [shared])[0] == "memory of outputs"
+    assert signature_of("call", [shared])[0] == "results that share memory"
 
 
 def test_an_output_whose_version_did_not_move_is_no_missing_write_back():
@@ -116,6 +139,41 @@ def test_a_finding_shows_its_shortest_program():
     shorter = result("test_b", "fail", VALUE, graphs={"dynamo": "short"})
     [found] = findings([longer, shorter, result("test_c", "fail", VALUE)])
     assert found.shortest is shorter
+
+
+def test_a_finding_shows_a_program_whose_script_shows_it():
+    short = result("test_a", "fail", VALUE, graphs={"dynamo": "short"}, script="a.py", script_shows=False)
+    longer = result("test_b", "fail", VALUE, graphs={"dynamo": "a longer graph"}, script="b.py", script_shows=True)
+    untried = result("test_c", "fail", VALUE, graphs={"dynamo": "a graph"}, script="c.py")
+    [found] = findings([short, longer, untried])
+    assert found.to_json()["script"] == "b.py"
+    longer.script_shows = None
+    assert found.shortest is untried
+
+
+def test_a_finding_has_the_bug_that_explains_all_of_it():
+    results = [result("test_a", "fail", VALUE, bug="one"), result("test_b", "fail", VALUE, bug="one")]
+    assert findings(results)[0].to_json()["bug"] == "one"
+    assert findings([*results, result("test_c", "fail", VALUE)])[0].to_json()["bug"] is None
+
+
+def test_cases_that_pass_are_told_by_the_bug_that_is_mended():
+    results = [result(f"test_{bug}", "unexpected_pass", bug=bug) for bug in ("one", "two")]
+    assert sorted(sizes(results)) == ["passes, but is listed by the bug one", "passes, but is listed by the bug two"]
+
+
+def test_what_is_kept_alive_is_told_where_nothing_else_differs():
+    kept = Discrepancy("lifetime", "arguments[0]", "let go", "kept alive")
+    assert sizes([result("test_a", "fail", kept), result("test_b", "fail", kept, STRIDE)]) == {
+        "arguments kept alive": 1,
+        "strides of outputs": 1,
+    }
+
+
+def test_another_dtype_or_shape_is_no_wrong_value():
+    dtype = Discrepancy("dtype", "outputs[0]", "torch.int64", "torch.uint8")
+    shape = Discrepancy("shape", "outputs[1]", "(0,)", "(1,)")
+    assert [signature_of("call", [one])[0] for one in (dtype, shape)] == ["dtypes of outputs", "shapes of outputs"]
 
 
 def test_what_is_as_expected_is_no_finding():

@@ -6,9 +6,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from torch import fx
+
+from conformance.minify import minify
+from conformance.stacks.base import Minifiable
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ("cases/minifier/test_crash.py", "cases/minifier/test_after_dynamo.py")
@@ -53,3 +60,28 @@ def test_two_runs_agree_and_leave_nothing(tmp_path: Path) -> None:
     assert sorted(first.values()) == ["inherited", *["pass"] * 4]
     assert [path for folder in ("workers", "alone") for path in (tmp_path / folder).iterdir()] == []
     assert processes_with(tmp_path) == []
+
+
+def fails_where_it_is_told_to(module: fx.GraphModule, inputs: Any, *, options: dict[str, str]) -> Callable[..., Any]:
+    """A backend that needs its options, and fails on the operator that they name."""
+    if any(options["fails_on"] == node.target for node in module.graph.nodes if node.op == "call_method"):
+        raise NotImplementedError(f"no {options['fails_on']} here")
+    return module.forward
+
+
+def sine_relu_cosine(x: torch.Tensor) -> torch.Tensor:
+    return x.sin().relu().cos()
+
+
+def row(device: str) -> list[tuple[torch.Tensor, ...]]:
+    return [(torch.ones(4, device=device),)]
+
+
+def test_the_options_of_a_stack_reach_every_step() -> None:
+    """The launcher and the repro, which torch writes without them, fail as the program does with its options."""
+    stack = Minifiable(f"tests.{Path(__file__).stem}:fails_where_it_is_told_to", {}, (), {"fails_on": "relu"})
+
+    run = minify(stack, sine_relu_cosine, row, device="cpu")
+
+    run.assert_minified()
+    assert all(run.steps[name].reason.message == "no relu here" for name in ("program", "repro"))

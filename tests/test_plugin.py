@@ -146,7 +146,7 @@ def test_a_crash_is_one_case_and_the_run_goes_on(cases: Path, tmp_path: Path) ->
 
     assert done.returncode == 1
     assert found["test_kills_the_process"]["outcome"] == "fail"
-    assert "crashed" in found["test_kills_the_process"]["reason"]
+    assert "the stack crashed the process: killed by SIGABRT" in found["test_kills_the_process"]["reason"]
     assert found["test_passes"]["outcome"] == "pass"
 
 

@@ -41,6 +41,17 @@ def keeps_buffers(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[...
     return run
 
 
+def keeps_arguments(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """What the last call was given is kept until the next one."""
+    kept: list[Any] = []
+
+    def run(*arguments: Any) -> Any:
+        kept[:] = arguments
+        return module(*arguments)
+
+    return run
+
+
 def drops_writes(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """What the graph writes into its inputs does not reach the caller."""
 

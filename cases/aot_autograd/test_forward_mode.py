@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.autograd import forward_ad
 
-from conformance import Program, clause, probes, tensors
+from conformance import Program, clause, needs, probes, tensors
 
 
 def tangent_inside(x, y):
@@ -78,6 +78,7 @@ def two_duals(device):
 @pytest.mark.parametrize(
     "program", [tangent_inside, tangent_of_product, tangent_of_written, tangent_of_view, no_tangent]
 )
+@needs("training")
 @clause("aot_autograd.forward_mode.inside")
 def test_tangent_inside(stack, device, program):
     """A tangent that the program attaches goes through its operators and comes out as in eager."""
@@ -89,6 +90,7 @@ def test_tangent_inside(stack, device, program):
 
 @pytest.mark.parametrize("calls", [dual_and_plain, two_duals])
 @pytest.mark.parametrize("program", [square, multiply_matrices, write, row, first])
+@needs("training")
 @clause("aot_autograd.forward_mode.caller")
 def test_tangent_of_the_caller(stack, device, program, calls):
     """A tangent of an argument is carried to the outputs, or the call refuses it."""

@@ -6,6 +6,8 @@ import re
 import traceback
 from collections.abc import Iterator
 
+from conformance.canonical.frames import first_to_read, shown
+
 
 def members_of(error: BaseException | None) -> Iterator[BaseException]:
     """The error, its causes and its contexts, each once."""
@@ -48,13 +50,15 @@ def canonical_message(text: str) -> str:
     return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)
 
 
-def told(error: BaseException) -> str:
-    """What an exception says in one line: its own words, or those of the error that it wraps."""
+def told(error: BaseException, *, by_a_stack: bool = False) -> str:
+    """What an exception says in one line: its own words, or those of the error that it wraps.
+
+    Of what a stack raised, the last frame of its own package is told as well.
+    """
     inner = _inner(error)
-    if inner is error:
-        return first_line(error)
-    frame = _frame(inner)
-    return f"{type(inner).__name__}: {first_line(inner)}" + (f" (at {frame})" if frame else "")
+    says = first_line(inner) if inner is error else f"{type(inner).__name__}: {first_line(inner)}"
+    frame = _frame(inner) if by_a_stack or inner is not error else ""
+    return says + (f" (at {frame})" if frame else "")
 
 
 def _inner(error: BaseException) -> BaseException:
@@ -69,10 +73,7 @@ def _inner(error: BaseException) -> BaseException:
 
 
 def _frame(error: BaseException) -> str:
-    """The last frame outside torch and this project, in the stack's own package; else the last one in torch."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "site-packages" in frame.filename]
-    own = [frame for frame in frames if not re.search(r"site-packages/(torch|conformance)/", frame.filename)]
-    if not (own or frames):
-        return ""
-    last = (own or frames)[-1]
-    return f"{last.filename.partition('site-packages/')[2]} in {last.name}"
+    """The last frame in the stack's own package; else the last one in torch."""
+    frames = traceback.extract_tb(error.__traceback__)[::-1]
+    number = first_to_read([frame.filename for frame in frames])
+    return "" if number is None else f"{shown(frames[number].filename)} in {frames[number].name}"

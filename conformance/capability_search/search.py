@@ -5,15 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from conformance.contract.capabilities import CAPABILITIES
+from conformance.run.in_child import call_in_child, next_step
 from conformance.stacks import Stack
 
 SECONDS = 120.0
@@ -43,7 +41,7 @@ def described(stack: Stack, spec: str, device: str = "cpu") -> Stack:
 def search(stack: str, device: str = "cpu", seconds: float = SECONDS) -> list[dict[str, Any]]:
     """``capability``, ``holds`` and ``seen`` for each capability of the stack with this name, in their order.
 
-    Each probe may take ``seconds``. What a child prints goes nowhere: the answer comes through a file.
+    Each probe may take ``seconds``. What a child prints goes nowhere: the answers come through a file.
     """
     found: dict[str, dict[str, Any]] = {}
     while pending := [name for name in CAPABILITIES if name not in found]:
@@ -63,49 +61,19 @@ def _child(stack: str, device: str, names: list[str], seconds: float) -> tuple[l
     with tempfile.TemporaryDirectory() as folder:
         answers = Path(folder) / "answers.jsonl"
         answers.touch()
-        command = [sys.executable, "-X", "faulthandler", "-m", __name__, stack, device, str(answers), *names]
-        with (Path(folder) / "said").open("wb") as said:
-            child = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True, env=_environment())
-        known, ending = 0, ""
-        try:
-            while ending == "":
-                try:
-                    status = child.wait(seconds)
-                    ending = (
-                        f"the process was killed by {signal.Signals(-status).name}"
-                        if status < 0
-                        else f"the process ended with status {status}"
-                    )
-                except subprocess.TimeoutExpired:
-                    now = len(answers.read_text(encoding="utf-8").splitlines())
-                    ending = f"no answer within {seconds:g} s" if now == known else ""
-                    known = now
-        finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-        lines = answers.read_text(encoding="utf-8").splitlines()
-        last = (Path(folder) / "said").read_text(errors="replace").strip().splitlines()[-1:]
-        return [json.loads(line) for line in lines], ": ".join([ending, *(last if child.returncode == 1 else [])])
+        asked = {"stack": stack, "device": device, "answers": str(answers), "names": names}
+        ended = call_in_child(f"{__name__}:probe_each", asked, seconds, steps=len(names), quiet=True)
+        return [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()], str(ended)
 
 
-def _environment() -> dict[str, str]:
-    """The environment with this project and the current folder, where backends may lie, to be imported from."""
-    paths = [str(Path(__file__).parents[2]), str(Path.cwd()), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-
-def main(stack_name: str, device: str, answers: str, names: Iterable[str]) -> None:
+def probe_each(stack: str, device: str, answers: str, names: Iterable[str]) -> None:
     """A child: probe one capability after another and write each answer down at once."""
     from conformance.capability_search.probes import probe
     from conformance.stacks import resolve
 
-    stack = resolve(stack_name)
+    resolved = resolve(stack)
     with Path(answers).open("a", encoding="utf-8") as file:
         for name in names:
-            file.write(json.dumps(dataclasses.asdict(probe(stack, device, name))) + "\n")
+            next_step()
+            file.write(json.dumps(dataclasses.asdict(probe(resolved, device, name))) + "\n")
             file.flush()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import operator
 import os
 import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -95,17 +96,18 @@ class FaultyBackend:
     fault: Fault
     backend: str
     imports: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def around(backend: str, fault: Fault, imports: Sequence[str] = ()) -> FaultyBackend:
+    def around(backend: str, fault: Fault, imports: Sequence[str] = (), options: Any = None) -> FaultyBackend:
         """Name the wrapper after the fault, which the generated scripts show."""
         name = re.sub(r"\W+", "_", backend).strip("_")
-        if fault != NO_FAULT:
-            name += f"_with_{fault.operator}_{fault.kind}"
-        return FaultyBackend(name, fault, backend, tuple(imports))
+        name += f"_with_{fault.operator}_{fault.kind}" if fault != NO_FAULT else "_with_options" if options else ""
+        return FaultyBackend(name, fault, backend, tuple(imports), dict(options or {}))
 
     def __call__(self, graph_module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
         """Compile, or fail."""
+        options = {**({"options": self.options} if self.options else {}), **options}
         compile: Callable[..., Callable[..., Any]] = functools.partial(self.own(), **options)
         at_fault = [node for node in graph_module.graph.nodes if self.fault.operator in (_operator(node), EVERY)]
         kind = self.fault.kind
@@ -178,17 +180,13 @@ def register(backend: FaultyBackend) -> None:
     register_backend(compiler, name=backend.name)
 
 
-def _plus_one(value: Any) -> Any:
-    return value + 1
-
-
 def _twice_the_gradient(value: Any) -> Any:
     return value + (value - value.detach())
 
 
 #: What is made of the results of an operator, or nothing where its argument is replaced.
-EDITS: Mapping[str, Callable[[Any], Any] | None] = {
-    "accuracy": _plus_one,
+EDITS: Mapping[str, Callable[..., Any] | None] = {
+    "accuracy": operator.add,  # as Dynamo writes it: a backend need not know functions of this project
     "wrong_gradient": _twice_the_gradient,
     "lost_write": None,
 }
@@ -212,7 +210,7 @@ def _edit(graph_module: Any, nodes: Sequence[Any], kind: str) -> None:
                 node.args = (graph_module.graph.call_method("clone", (node.args[0],)), *node.args[1:])
             continue
         with graph_module.graph.inserting_after(node):
-            wrong = graph_module.graph.call_function(EDITS[kind], (node,))
+            wrong = graph_module.graph.call_function(EDITS[kind], (node, 1) if kind == "accuracy" else (node,))
         node.replace_all_uses_with(wrong, delete_user_cb=lambda user, wrong=wrong: user is not wrong)
         wrong.meta.update(node.meta)
     graph_module.recompile()

@@ -30,6 +30,7 @@ class Script:
     config: Mapping[str, Any] = field(default_factory=dict)
     inference: bool = False
     backward: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self, debug_folder: Path) -> str:
         """The script, with its debug folder."""
@@ -78,9 +79,10 @@ class Script:
                 f"    exported = torch.export.export({program}.eval(), arguments, {keywords})",
                 "    torch._inductor.aoti_compile_and_package(exported)",
             ]
+        options = f", options={dict(self.options)!r}" if self.options else ""
         return [
             *lines,
-            f"compiled = torch.compile({program}, backend={self.backend!r}, dynamic={self.dynamic!r})",
+            f"compiled = torch.compile({program}, backend={self.backend!r}, dynamic={self.dynamic!r}{options})",
             f"with torch.set_grad_enabled({not self.inference}):",
             f"    for arguments in {self.calls.__name__}(device):",
             f"        compiled(*arguments, **{keywords}){'.sum().backward()' if self.backward else ''}",

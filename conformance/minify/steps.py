@@ -40,6 +40,10 @@ class MinifiableStack(Protocol):
         """Modules to import before the backend exists."""
 
     @property
+    def options(self) -> Mapping[str, Any]:
+        """The options that the backend is given in every call."""
+
+    @property
     def patches(self) -> Sequence[str]:
         """Functions, as ``module:function``, to call in each process before its script is run."""
 
@@ -75,21 +79,23 @@ def minify(
     """
     faults = [Fault.of(text) for text in ([fault] if isinstance(fault, str) else fault)]
     settings = {**stack.config, **(config or {})}
+    options = {} if backend else dict(stack.options)
     backend = backend or stack.backend
     faulty: list[FaultyBackend] = []
     patches = list(stack.patches)
-    if after == "dynamo" and not faults and ":" in backend:
-        faults = [NO_FAULT]  # the scripts need a name
+    if after == "dynamo" and not faults and (":" in backend or options):
+        faults = [NO_FAULT]  # the scripts need a name, and those that torch writes know of no options
     for one in faults:
         if after == "dynamo":
-            faulty.append(FaultyBackend.around(backend, one, stack.imports))
-            backend = faulty[-1].name
+            faulty.append(FaultyBackend.around(backend, one, stack.imports, options))
+            backend, options = faulty[-1].name, {}
         else:
             settings |= one.injected(device)
             patches += one.patches(device)
     if level is None:
         level = 4 if any(one.compared for one in faults) else 2
-    script = Script(program, calls, device, backend, after, level, dynamic, keywords, settings, inference, backward)
+    how = (after, level, dynamic, keywords, settings, inference, backward)
+    script = Script(program, calls, device, backend, *how, options)
     flags = [] if isolate else QUICK_FLAGS[after]
     environment = {child.FAULT: dumps(faulty, patches)} if faulty or patches else {}
     return Steps(fork_server(), environment, seconds).run(script, [*launcher, *flags], checkpoints=checkpoints)

@@ -155,11 +155,11 @@ def compare_exceptions(eager: Raised | None, stack: Raised | None) -> Discrepanc
     if eager is None and stack is None:
         return None
     if eager is None or stack is None:
-        return Discrepancy("exception", "", _raised(eager), _raised(stack))
+        return Discrepancy("exception", "", _raised(eager), _raised(stack, by_a_stack=True))
     # A tracing error may come earlier than eager's, never later.
     if _is_error(stack.error, type(eager.error)) and stack.number <= eager.number:
         return None
-    return Discrepancy("exception", "", _raised(eager), _raised(stack))
+    return Discrepancy("exception", "", _raised(eager), _raised(stack, by_a_stack=True))
 
 
 def _is_error(error: BaseException, wanted: type[BaseException]) -> bool:
@@ -179,7 +179,7 @@ def _is_wrapper(error: BaseException) -> bool:
     return type(error).__module__.startswith("torch.") and any(member is not error for member in members_of(error))
 
 
-def _raised(raised: Raised | None) -> str:
+def _raised(raised: Raised | None, *, by_a_stack: bool = False) -> str:
     if raised is None:
         return "raises nothing"
-    return f"raises {type(raised.error).__name__} in {raised.kind}: {told(raised.error)}"
+    return f"raises {type(raised.error).__name__} in {raised.kind}: {told(raised.error, by_a_stack=by_a_stack)}"

@@ -81,7 +81,8 @@ def state_page(columns: Sequence[Results], bugs: Mapping[str, Bug], ledgers: Ite
 def _stacks(run: Results) -> Iterator[StackRun]:
     """The stacks of one result file; one that has results and no claim (a merged file has none) is among them."""
     claims = {one["stack"]: one for one in run.claim}
-    told = run.findings or [one.to_json() for one in findings(run.results)]
+    # Made anew, so that runs of several versions of the suite are grouped by the same rules.
+    told = [one.to_json() for one in findings(run.results)]
     for stack in {**claims, **dict.fromkeys(one.stack for one in run.results)}:
         results = [one for one in run.results if one.stack == stack]
         yield StackRun(stack, run, results, claims.get(stack, {}), [one for one in told if one["stack"] == stack])
@@ -154,15 +155,13 @@ def _link(bug: Bug) -> str:
 
 
 def _script(finding: Mapping[str, Any], by_key: Mapping[Key, CaseResult]) -> str:
-    """A script of the finding, one that shows it where there is one; it lies in the results folder of its run."""
-    results = [by_key[key] for key in map(tuple, finding["results"]) if key in by_key]
-    scripts = sorted(
-        (one.script_shows is not True, one.script_shows is False, one.script) for one in results if one.script
-    )
-    if not scripts:
+    """The script of the finding, which lies in the results folder of its run."""
+    if finding["script"] is None:
         return "-"
-    _, fails_to_show, path = scripts[0]
-    return code("/".join(PurePath(path).parts[-2:])) + (" (does not show it)" if fails_to_show else "")
+    keys = [key for key in map(tuple, finding["results"]) if key in by_key]
+    fails_to_show = any(by_key[key].script_shows is False for key in keys if by_key[key].script == finding["script"])
+    shown = code("/".join(PurePath(finding["script"]).parts[-2:]))
+    return shown + (" (does not show it)" if fails_to_show else "")
 
 
 def _faults(found: Sequence[Fault], results: Sequence[CaseResult]) -> Iterator[str]:

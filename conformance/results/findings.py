@@ -10,12 +10,14 @@ from typing import Any
 
 from conformance.contract.ladder import layers
 from conformance.results.result_file import CaseResult
-from conformance.results.signature import signature_of
+from conformance.results.signature import MOST_MESSAGES, Raised, raised, signature_of
 
 #: Whose fault a result may be, in the order in which they are counted.
 ORIGINS = ("the stack", "torch's rungs", "the suite", "the ledger")
 #: Outcomes that somebody has to look at.
 LOOKED_AT = ("fail", "unexpected_pass", "missing", "error")
+#: Results of a finding that may be told together with others like it.
+FEW = 3
 
 
 @dataclass
@@ -41,8 +43,14 @@ class Finding:
 
     @property
     def shortest(self) -> CaseResult:
-        """The result to look at first."""
-        return self.by_length[0]
+        """The result to look at first: the smallest program, of those whose script shows it where there is one."""
+        return min(self.by_length, key=lambda one: (not one.script, one.script_shows is False, not one.script_shows))
+
+    @property
+    def bug(self) -> str | None:
+        """The bug of a ledger that explains every result."""
+        bugs = {one.bug for one in self.results}
+        return bugs.pop() if len(bugs) == 1 else None
 
     @property
     def rung(self) -> str:
@@ -57,7 +65,7 @@ class Finding:
             "sentence": self.sentence,
             "stack": self.stack,
             "origin": self.origin,
-            "bug": None,
+            "bug": self.bug,
             "rung": self.rung,
             "results": [list(one.key) for one in self.results],
             "script": self.shortest.script,
@@ -74,7 +82,9 @@ def findings(results: Iterable[CaseResult]) -> list[Finding]:
         origin = origin_of(one)
         key = (one.stack, origin, signature)
         found.setdefault(key, Finding(signature, sentence, one.stack, origin)).results.append(one)
-    return sorted(found.values(), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
+    for finding in found.values():
+        finding.sentence = _sentence(finding)
+    return sorted(_folded(list(found.values())), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
 
 
 def origin_of(result: CaseResult) -> str:
@@ -100,9 +110,42 @@ def share_explained(found: Sequence[Finding], number: int) -> float:
     return sum(len(one.results) for one in found[:number]) / total if total else 1.0
 
 
+def _folded(found: list[Finding]) -> list[Finding]:
+    """The findings, those at which a stack's code raises for a few programs as one where they are many."""
+    small: dict[str, list[Finding]] = {}
+    for one in found:
+        if one.origin == ORIGINS[0] and len(one.results) <= FEW and _refusals(one):
+            small.setdefault(one.stack, []).append(one)
+    for stack, many in small.items():
+        if len(many) > FEW:
+            places = "; ".join(one.sentence.rstrip(".") for one in many[:MOST_MESSAGES])
+            rest = len(many) - MOST_MESSAGES
+            sentence = f"Raises at {len(many)} places of its code for a few programs each: {places}" + (
+                f"; {rest} places more." if rest > 0 else "."
+            )
+            results = [result for one in many for result in one.results]
+            found = [one for one in found if one not in many]
+            found.append(Finding("raises at other places of its code", sentence, stack, ORIGINS[0], results))
+    return found
+
+
+def _refusals(finding: Finding) -> list[Raised]:
+    """What the stack's own code raised for each of the results; nothing where that is not all that they show."""
+    seen = [one for one in (raised(result.discrepancies) for result in finding.results) if one is not None]
+    return seen if len(seen) == len(finding.results) and seen[0].refused else []
+
+
+def _sentence(finding: Finding) -> str:
+    """The finding in words, of the result that is looked at first; of an exception all that it said at its place."""
+    seen = _refusals(finding) if finding.origin == ORIGINS[0] else []
+    return seen[0].sentence([one.message for one in seen]) if seen else _signature(finding.shortest)[1]
+
+
 def _signature(result: CaseResult) -> tuple[str, str]:
     if result.outcome == "unexpected_pass":
-        return "passes, but is listed", "Passes, but a ledger lists it as a known failure: remove this entry."
+        by = f" by the bug {result.bug}" if result.bug else ""
+        sentence = f"Passes, but a ledger lists it as a known failure{by}: remove this entry."
+        return f"passes, but is listed{by}", sentence
     if result.outcome == "missing":
         return "no result", "The manifest lists the case, and no result came."
     phase, _, message = result.reason.removeprefix("in ").partition(": ")

@@ -32,7 +32,7 @@ AS_EXPECTED = frozenset({"pass", "known_failure", "inherited", "not_applicable",
 NO_VERDICT = frozenset({"not_applicable", "unavailable"})
 
 #: What results did not hold in files of earlier versions of the suite, which can be read all the same.
-LATER = ("script", "script_shows", "alone")
+LATER = ("script", "script_shows", "alone", "bug")
 
 Key = tuple[str, str, str]
 
@@ -64,6 +64,8 @@ class CaseResult:
     script_shows: bool | None = None
     #: The command that runs the case alone, with stack and ledgers as they were given.
     alone: str | None = None
+    #: The bug of a ledger that explains all that is seen of the stack's own; of a listed case that passes, that bug.
+    bug: str | None = None
 
     @property
     def key(self) -> Key:

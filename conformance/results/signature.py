@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,8 +20,12 @@ GRAVEST_FIRST: Mapping[str, tuple[str, ...]] = {
     "strides": ("stride", "size_1_stride"),
     "state": ("global_state",),
 }
+#: Values that cannot be compared are told apart from wrong ones where results are grouped by cause.
+NOT_COMPARABLE = {"shape": "shapes", "dtype": "dtypes"}
 #: Characters of a message that tell one from another.
 LONGEST = 90
+#: Messages of one place in the stack's code that are told.
+MOST_MESSAGES = 3
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,13 @@ class RootCause:
 
 
 def _lies_in_another_call(found: Discrepancy) -> bool:
-    own = re.match(r"calls\[(\d+)\]\.outputs", found.where)
+    """What the program puts into a container of the caller's is a result as well."""
+    results = r"calls\[(\d+)\]\.(?:outputs|arguments)"
+    own = re.match(results, found.where)
     if found.observable not in ("storage_sharing", "identity") or own is None:
         return False
-    others = {call for call in re.findall(r"calls\[(\d+)\]\.outputs", found.actual)} - {own[1]}
-    return bool(others - {*re.findall(r"calls\[(\d+)\]\.outputs", found.expected)})
+    others = {*re.findall(results, found.actual)} - {own[1]}
+    return bool(others - {*re.findall(results, found.expected)})
 
 
 ROOT_CAUSES = (
@@ -74,6 +81,28 @@ ROOT_CAUSES = (
             and one.actual == "memory of its own"
         ),
     ),
+    RootCause(
+        "results that share memory",
+        "Results lie in the memory of an input, or of each other, where eager's have memory of their own, so that a "
+        "write to one changes the other.",
+        lambda one: (
+            one.observable == "storage_sharing"
+            and path_of(one.where)[0] in ("outputs", "after", "globals")
+            and one.expected == "memory of its own"
+            and one.actual.startswith("shares memory with")
+        ),
+    ),
+)
+
+
+#: What is looked for where nothing graver differs.
+LEFT_ALIVE = tuple(
+    RootCause(
+        f"{place} kept alive",
+        f"{place.capitalize()} of a call are kept alive after it, so that memory which eager frees is not freed.",
+        lambda one, place=place: one.observable == "lifetime" and path_of(one.where)[0] in (place, "memory"),  # type: ignore[misc]
+    )
+    for place in ("outputs", "arguments")
 )
 
 
@@ -82,12 +111,18 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     for cause in ROOT_CAUSES:
         if any(cause.shows(one) for one in discrepancies):
             return cause.signature, cause.sentence
-    raised = [one for one in discrepancies if one.observable in ("exception", "crash")]
-    if raised:
-        return _raised(raised[0])
+    if (seen := raised(discrepancies)) is not None:
+        return seen.signature, seen.sentence()
+    if missing := [one for one in discrepancies if one.observable == "exception"]:
+        kind = re.sub(r":.*", "", missing[0].expected.removeprefix("raises "))
+        return "nothing raised where eager raises", f"Raises nothing where eager raises {kind}."
     if not discrepancies:
-        told = pattern(message) or phase or "fails, and says no more"
-        return f"{phase}: {told}", f"{told[:1].upper()}{told[1:]}."
+        said = pattern(message) or phase or "fails, and says no more"
+        return f"{phase}: {said}", f"{_capital(said)}."
+    if all(one.observable == "lifetime" for one in discrepancies):
+        for cause in LEFT_ALIVE:
+            if any(cause.shows(one) for one in discrepancies):
+                return cause.signature, cause.sentence
     if phase == "compile_behaviour":
         names = ", ".join(sorted({one.observable for one in discrepancies}))
         return f"compiles otherwise: {names}", f"Compiles otherwise than the case says: {names}."
@@ -95,7 +130,11 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
         where = discrepancies[0].where
         return f"text: {where}", f"The text of {where} is another one."
     found, told = gravest(discrepancies)
-    when = " in a later call" if in_a_later_call(discrepancies) else ""
+    if found.observable in NOT_COMPARABLE:
+        told = f"{NOT_COMPARABLE[found.observable]} of {told.partition(' of ')[2]}"
+    # A value may have been right for an earlier call; how it lies in memory does not depend on that.
+    later = _rank(found.name)[0] == 0 and in_a_later_call(discrepancies)
+    when = " in a later call" if later else ""
     return f"{told}{when}", f"Other {told} than eager's{when}: {found}."
 
 
@@ -120,16 +159,53 @@ def pattern(text: str) -> str:
     return re.sub(r"\((N(, )?|,)*\)", "(...)", re.sub(r"0x[0-9a-f]+|\d+", "N", text))[:LONGEST].strip()
 
 
-def _raised(found: Discrepancy) -> tuple[str, str]:
-    where = f"{found.where}: " if found.where else ""
-    if found.actual == "raises nothing":
-        kind = re.sub(r":.*", "", found.expected.removeprefix("raises "))
-        return f"nothing raised for {kind}", f"Raises nothing where eager raises {kind}."
-    seen = re.fullmatch(r"(.*?)(?: \(at (.*)\))?", found.actual, re.S)
-    assert seen is not None
-    text, frame = seen[1], seen[2]
-    signature = f"{where}{pattern(text)}" + (f" at {frame}" if frame else "")
-    return signature, f"{where}{text[:1].upper()}{text[1:]}" + (f", at {frame}." if frame else ".")
+@dataclass(frozen=True)
+class Raised:
+    """What a stack raised alone: as what it reached the caller, what it said, and in which frame."""
+
+    kind: str
+    message: str
+    frame: str
+
+    @staticmethod
+    def of(found: Discrepancy) -> Raised:
+        where = f"{found.where}: " if found.where else ""
+        seen = re.fullmatch(r"((?:raises \w+ in \w+)?(?:: \w+(?=: ))?)(?:: )?(.*?)(?: \(at (.*)\))?", found.actual, re.S)
+        assert seen is not None
+        return Raised(where + seen[1], seen[2], seen[3] or "")
+
+    @property
+    def refused(self) -> bool:
+        """Whether code of the stack itself raised: then the place is the cause, whatever it said of each program."""
+        return bool(self.frame) and not self.frame.startswith("torch/")
+
+    @property
+    def signature(self) -> str:
+        told = self.kind if self.refused else ": ".join(filter(None, (self.kind, pattern(self.message))))
+        return told + (f" at {self.frame}" if self.frame else "")
+
+    def sentence(self, others: Sequence[str] = ()) -> str:
+        """The exception in words, with the messages of ``others`` that were raised there, the most frequent first."""
+        at = f", at {self.frame}" if self.frame else ""
+        kind = _capital(self.kind)
+        counted = Counter(others or [self.message])
+        if len(counted) == 1:
+            return ": ".join(filter(None, (kind, self.message.rstrip(".: "))))[: 3 * LONGEST] + f"{at}."
+        told = [f"{one[:LONGEST] or 'no message'} ({number})" for one, number in counted.most_common(MOST_MESSAGES)]
+        more = len(counted) - MOST_MESSAGES
+        return f"{kind}{at}: " + "; ".join([*told, *([f"{more} messages more"] if more > 0 else [])]) + "."
+
+
+def raised(discrepancies: Sequence[Discrepancy]) -> Raised | None:
+    """What the stack raised where eager did not, if no graver cause hides it."""
+    if any(cause.shows(one) for cause in ROOT_CAUSES for one in discrepancies):
+        return None
+    found = [one for one in discrepancies if one.observable in ("exception", "crash")]
+    return Raised.of(found[0]) if found and found[0].actual != "raises nothing" else None
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def in_a_later_call(discrepancies: Sequence[Discrepancy]) -> bool:

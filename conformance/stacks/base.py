@@ -34,6 +34,7 @@ class Minifiable:
     backend: str
     config: Mapping[str, Any]
     imports: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
     patches: tuple[str, ...] = ()
 
 
@@ -91,7 +92,8 @@ class Stack:
 
     def minifiable(self) -> Minifiable:
         """What a process that runs the minifier has to know of this stack."""
-        return Minifiable(self.backend if isinstance(self.backend, str) else self.spec, self.config, self.imports)
+        backend = self.backend if isinstance(self.backend, str) else self.spec
+        return Minifiable(backend, self.config, self.imports, self.options)
 
     def in_area(self, area: str) -> Stack:
         """This stack as it runs in one area (inductor freezes in the freezing area)."""

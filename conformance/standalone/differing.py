@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from conformance.standalone.looking import Facts
+from conformance.standalone.outliving import LET_GO
 from conformance.standalone.stepping import Side, identical, members_of
 
 #: How far floats may differ from eager's: units in the last place of the tensor's largest magnitude, by their bytes.
@@ -29,8 +30,11 @@ FOLLOWS = {
 def told(side: Side) -> str:
     if side.raised is None:
         return "raises nothing"
-    said = next((line.strip() for line in str(side.raised).splitlines() if line.strip()), "")
-    return f"raises {type(side.raised).__name__} in {side.step}: {said}"
+    inner, wraps = side.raised, ""
+    while (wrapped := getattr(inner, "inner_exception", None) or inner.__cause__) is not None:
+        inner, wraps = wrapped, f"{type(wrapped).__name__}: "
+    said = next((line.strip() for line in str(inner).splitlines() if line.strip()), "")
+    return f"raises {type(side.raised).__name__} in {side.step}: {wraps}{said}"
 
 
 def same_exception(eager: Side, stack: Side) -> bool:
@@ -101,6 +105,8 @@ def differences(eager: Facts, stack: Facts) -> Iterator[tuple[tuple[str, str], s
             says_itself |= observable == "grad" and all(eager.get(one) == stack.get(one) for one in causes)
             if says_itself:
                 yield place, observable, shown(ours), shown(theirs)
+        elif observable == "lifetime" and ours != LET_GO:
+            continue  # the program itself keeps it
         elif observable == "version" and (ours == UNTRACKED or (ours, theirs) == ("not moved", UNTRACKED)):
             continue  # eager itself wrote past the counter, or the value says it
         elif found := difference(where, ours, theirs):

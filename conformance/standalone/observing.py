@@ -20,6 +20,7 @@ from conformance.standalone.looking import (
     read,
     value_of,
 )
+from conformance.standalone.outliving import fates
 from conformance.standalone.stepping import (
     Absent,
     Case,
@@ -241,6 +242,8 @@ def observe(case: Case, compiled: bool) -> Side:
                     traceback.clear_frames(member.__traceback__)
                 break
             side.phases.append(looker.look())
+        if case.fates and side.raised is None:
+            side.phases.append(fates(case, run[0]))
         if watched is not None:
             watched.restore()
     return side

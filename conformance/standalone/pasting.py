@@ -6,10 +6,10 @@ import ast
 import re
 
 from conformance.program.sources import OURS, bound, source_text
-from conformance.standalone import differing, looking, observing, running, stepping
+from conformance.standalone import differing, looking, observing, outliving, running, stepping
 
 #: What runs in every script, in the order in which it is pasted.
-RUNTIME = (looking, stepping, observing, differing, running)
+RUNTIME = (looking, stepping, outliving, observing, differing, running)
 
 
 def order(line: str) -> tuple[bool, str]:

@@ -129,6 +129,8 @@ def _fields(subject: Subject, write: Expressions) -> Iterator[tuple[str, str]]:
         yield "watched", "False"
     if subject.stack.compiles:
         yield "config", write.of({**where_known(), **BASE_CONFIG, **subject.stack.config, **program.config})
+    if any(found.observable == "lifetime" for found in subject.discrepancies):
+        yield "fates", "True"
     promised = {found.observable: found.expected for found in subject.discrepancies if found.observable in COUNTED}
     if promised:
         yield "promised", repr(promised)

@@ -34,6 +34,8 @@ class Case:
     #: What the case says about the compilation, by what is counted: graphs, recompiles, graph_breaks.
     promised: Mapping[str, str] = dataclasses.field(default_factory=dict)
     watched: bool = True
+    #: Whether what a call lets go of is looked at, by one more call.
+    fates: bool = False
     #: Seconds that the stack may take where it ends the process or hangs; 0 where it does neither.
     in_child: float = 0
 

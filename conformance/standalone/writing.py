@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ def write_script(
 
     ``target`` has the names of a stack and a device; ``failure`` is what the case raised, where that is not that the
     run differs from eager. Workers may write into one folder at the same time; a case whose time is limited leaves
-    running its script to `try_each_kind`.
+    running its script to `try_all`.
     """
     found = tuple(failure.discrepancies) if failure is not None else run.comparison.discrepancies
     try:
@@ -99,18 +99,16 @@ def _not_shown(path: Path, reason: str) -> ScriptOutcome:
     return ScriptOutcome(path, False, reason)
 
 
-def try_each_kind(scripts: Mapping[Path, str], workers: int, seconds: float = TOGETHER) -> dict[Path, ScriptOutcome]:
-    """Run the first script of each way of failing, some at once; ``scripts`` are paths with how their cases fail.
+def try_all(scripts: Iterable[Path], workers: int, ends: float) -> dict[Path, ScriptOutcome]:
+    """Run scripts, some at once.
 
-    A stack that fails in many ways must not double the time of a run: what is not begun within ``seconds`` is left out.
+    A stack that fails in many ways must not double the time of a run: what is not begun at ``ends``, on the monotonic
+    clock, is left out.
     """
-    first: dict[str, Path] = {}
-    for path, how in scripts.items():
-        first.setdefault(how, path)
-    ends = time.monotonic() + seconds
 
     def one(path: Path) -> ScriptOutcome:
         return tried(path) if time.monotonic() < ends else ScriptOutcome(path, None, "not run: no time was left")
 
+    paths = list(scripts)
     with ThreadPoolExecutor(max(1, workers)) as pool:
-        return dict(zip(first.values(), pool.map(one, first.values()), strict=True))
+        return dict(zip(paths, pool.map(one, paths), strict=True))

@@ -21,7 +21,8 @@ from conformance.run.in_child import Ended, call_in_child
 from conformance.stacks import given
 from conformance.suite.claim import claims
 from conformance.suite.options import RunOptions
-from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, result, told, verdict
+from conformance.suite.outcomes.ended_workers import EndedWorkers
+from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, bug_of, result, told, verdict
 from conformance.suite.plan import Plan, Target, case_id
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
@@ -50,6 +51,7 @@ class Controller:
         if self.workers > 1 and COMPILE_THREADS not in os.environ:
             self.shared[COMPILE_THREADS] = "1"  # else each worker starts a process a core, and waits for them all
         self.interrupted = False
+        self.ends = EndedWorkers()
         #: How the stack ended its worker, by target and case: their scripts are written at the end.
         self.ended: dict[Target, dict[str, str]] = {}
 
@@ -110,12 +112,13 @@ class Controller:
         if limit and seconds >= limit:
             failure = Failure("call", exception=TIMEOUT, message=f"the stack hung: no result within {limit:g} s")
         else:
-            told_by_xdist = str(report.longrepr).partition(" while running")[0]  # "worker 'gw0' crashed"
-            failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {told_by_xdist}")
+            failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {self.ends.last}")
         ledgers = self.plan.ledgers
         blamed = blame(failure, ledgers.inherited(case, target))
-        outcome, reason = verdict(failure, ledgers.entry(case, target), blamed)
-        found = result(case, target, outcome, reason, seconds=seconds, failure=failure)
+        entry = ledgers.entry(case, target)
+        outcome, reason = verdict(failure, entry, blamed)
+        bug = bug_of(failure, entry, blamed)
+        found = result(case, target, outcome, reason, seconds=seconds, failure=failure, bug=bug)
         if outcome in ("known_failure", "inherited"):
             report.outcome, report.wasxfail = "skipped", reason
         else:

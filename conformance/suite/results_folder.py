@@ -16,11 +16,13 @@ from conformance.results.ledger_text import Failure, LedgerText
 from conformance.results.result_file import CaseResult, Key, Results
 from conformance.run.environment import environment, suite
 from conformance.stacks import given
-from conformance.standalone.writing import try_each_kind
+from conformance.standalone.writing import TOGETHER, try_all
 from conformance.suite.outcomes.outcome import result
 from conformance.suite.plan import Target
 
 WRITE_EVERY = 2.0
+#: Scripts of one finding that are run, the shortest first, until one shows it.
+MOST_TRIED = 3
 
 
 class ResultFolder:
@@ -70,19 +72,18 @@ class ResultFolder:
             found.script, found.script_shows = path, shows
 
     def try_scripts(self, workers: int) -> list[str]:
-        """Run one script of each way of failing; a line for each that does not show its difference."""
-        kinds: dict[Path, str] = {}
-        by_path: dict[Path, CaseResult] = {}
-        for key, one in self._found.items():
-            how = self._failures.get(key)
-            if one.script is not None and one.script_shows is None and how is not None:
-                observables = sorted({found.observable for found in one.discrepancies})
-                by_path[Path(one.script)] = one
-                kinds[Path(one.script)] = f"{one.area} {one.stack} {how['phase']} {how['exception']} {observables}"
-        tried = try_each_kind(kinds, workers)
-        for path, outcome in tried.items():
-            by_path[path].script_shows = outcome.shows
-        return [f"{outcome}" for outcome in tried.values() if outcome.shows is False]
+        """Run scripts of each finding until one shows it, `MOST_TRIED` at most; a line for each that does not."""
+        ends, failed = time.monotonic() + TOGETHER, []
+        for _ in range(MOST_TRIED):
+            scripts = {}
+            for finding in findings(self._found.values()):
+                untried = [one for one in finding.by_length if one.script and one.script_shows is None]
+                if untried and not finding.shortest.script_shows:
+                    scripts[Path(str(untried[0].script))] = untried[0]
+            for path, outcome in try_all(scripts, workers, ends).items():
+                scripts[path].script_shows = outcome.shows
+                failed += [str(outcome)] if outcome.shows is False else []
+        return failed
 
     def add_missing(self, listed: Iterable[str]) -> int:
         """A listed case without a result is not as expected: a suite must not shrink silently."""

@@ -16,7 +16,7 @@ from conformance.run.attribution import inherited, rungs_below
 from conformance.stacks import given
 from conformance.standalone.writing import ScriptOutcome, write_script
 from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, clause_of
-from conformance.suite.outcomes.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, result, told, verdict
+from conformance.suite.outcomes.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, bug_of, result, told, verdict
 
 #: Why a case is not applicable that asks a stack for nothing but texts which others answer for.
 UNSAID = "asks for texts of torch's own stacks only"
@@ -73,9 +73,10 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
         reason = "; ".join(dict.fromkeys(f"saw {run.saw}" for run in _runs(item) if run.saw))
     if outcome == "inherited" and blamed is not None:
         divergence = next(iter(blamed.inherited))
+    bug = bug_of(failure, item.stash[ENTRY], blamed)
     if outcome == "fail" and blamed is not None:
         failure = blamed.own
-    found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence)
+    found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence, bug=bug)
     if script is not None and script.path is not None:
         found.script, found.script_shows = str(script.path), script.shows
     if outcome in ("known_failure", "inherited"):

@@ -148,6 +148,18 @@ def verdict(failure: Failure | None, entry: ledger.Entry | None, blamed: Blame |
     return "fail", listed + besides
 
 
+def bug_of(failure: Failure | None, entry: ledger.Entry | None, blamed: Blame | None = None) -> str | None:
+    """The bug of a ledger that explains all that a result shows of the stack's own; a part of what is listed counts."""
+    blamed = blamed or Blame(failure)
+    if failure is not None and blamed.own is None:
+        inherited = {blamed.listed[rung].bug.id for rung in blamed.inherited if rung in blamed.listed}
+        return inherited.pop() if len(inherited) == 1 and len(blamed.inherited) == 1 else None
+    own = blamed.own
+    if entry is None or (own is not None and own.exception != entry.exception):
+        return None
+    return entry.bug.id if own is None or own.exception or own.observables <= entry.observables else None
+
+
 def result(
     case: str,
     target: Target,
@@ -158,6 +170,7 @@ def result(
     seconds: float = 0.0,
     failure: Failure | None = None,
     first_divergence: str | None = None,
+    bug: str | None = None,
     runs: Sequence[Mapping[str, Any]] = (),
 ) -> CaseResult:
     """The result of one case on one target; ``runs`` are the records of the programs it ran."""
@@ -180,6 +193,7 @@ def result(
         graphs=graphs,
         recompiles=[text for record in runs for text in record["recompiles"]],
         graph_breaks=[text for record in runs for text in record["graph_breaks"]],
+        bug=bug,
     )
 
 
