@@ -89,7 +89,7 @@ def test_core_is_sixty_three_rows():
     assert scopes.in_scope("core", ["A99", "D6"])
     assert not scopes.in_scope("core", ["A25"])
     assert scopes.in_scope("quick", [])
-    assert scopes.in_scope("quick", ["O1"])
+    assert not scopes.in_scope("quick", ["O1"])
 
 
 def test_a_sound_file_is_read():

@@ -99,5 +99,36 @@ def test_uneven_tangent_of_strided(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    run.backward.operators.expect("""aten.new_zeros; aten.arange; aten.as_strided; aten.view; aten.clone; aten._unsafe_view; aten.index_add; aten.as_strided; aten.mul; aten.mul; aten.add""", until="2.13")  # fmt: skip
-    run.backward.operators.expect("""aten.new_zeros; aten.arange; aten.as_strided; aten.clone; aten._unsafe_view; aten.clone; aten._unsafe_view; aten.index_add; aten.as_strided; aten.mul; aten.mul; aten.add""", since="2.13")  # fmt: skip
+    run.backward.operators.expect(
+        """\
+aten.new_zeros
+aten.arange
+aten.as_strided
+aten.view
+aten.clone
+aten._unsafe_view
+aten.index_add
+aten.as_strided
+aten.mul
+aten.mul
+aten.add
+""",
+        until="2.13",
+    )
+    run.backward.operators.expect(
+        """\
+aten.new_zeros
+aten.arange
+aten.as_strided
+aten.clone
+aten._unsafe_view
+aten.clone
+aten._unsafe_view
+aten.index_add
+aten.as_strided
+aten.mul
+aten.mul
+aten.add
+""",
+        since="2.13",
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.contract import catalog
-from conformance.contract.registry import clauses, nearest
+from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.mutants import MutantStack, all_mutants
 from conformance.mutants.trial_plugin import FOLDER, function_of
 from conformance.results.result_file import CaseResult, Results
@@ -141,6 +141,7 @@ def _run(root: Path, pairs: Mapping[Pair, list[str]], specs: Mapping[str, str], 
         os.environ[FOLDER] = folder
         try:
             quiet = ["-p", "conformance.mutants.trial_plugin", "--device=cpu", "-q", "-q", "--no-summary", "--tb=no"]
+            quiet += [f"--area={area}" for area in AREAS]  # those too that a quick run leaves out
             with contextlib.redirect_stdout(sys.stderr):
                 run_cases(files[0], [*map(str, files[1:]), *stacks, *quiet, "-n", workers, f"--results={folder}"])
         finally:

@@ -34,7 +34,7 @@ FAMILIES = {
 #: What the families are tried in.
 QUICK_KINDS = ("float32", "int64", "bool", "uint8", "int8", ERRORS)
 #: How many samples of an operator a case has, by scope.
-SAMPLES = {"quick": 2, "full": 12, "nightly": 24}
+SAMPLES = {"quick": 3, "full": 12, "nightly": 24}
 FULL_DTYPES = ("float32", "int64", "bool")
 NIGHTLY_DTYPES = (*FULL_DTYPES, "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32")
 
