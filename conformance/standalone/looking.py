@@ -62,32 +62,21 @@ def parts(value: Any) -> list[tuple[str, Any]] | None:
     return None if attributes is None else [(f".{name}", child) for name, child in attributes.items()]
 
 
-def ends_at(value: Any, inside: tuple[int, ...], cyclic: set[int]) -> bool:
-    """Whether it contains itself and was gone into before."""
-    if id(value) in inside:
-        cyclic.update(inside[inside.index(id(value)) :])
-    return id(value) in cyclic
-
-
-def leaves(
-    value: Any, path: str, inside: tuple[int, ...] = (), cyclic: set[int] | None = None
-) -> Iterator[tuple[str, Any]]:
-    below, known = parts(value), set() if cyclic is None else cyclic
+def leaves(value: Any, path: str, inside: frozenset[int] = frozenset()) -> Iterator[tuple[str, Any]]:
+    below = parts(value)
     if below is None:
         yield path, value
-    elif not ends_at(value, inside, known):
+    elif id(value) not in inside:
         for key, child in below:
-            yield from leaves(child, path + key, (*inside, id(value)), known)
+            yield from leaves(child, path + key, inside | {id(value)})
 
 
-def outline(value: Any, inside: tuple[int, ...] = (), cyclic: set[int] | None = None) -> str:
+def outline(value: Any, inside: frozenset[int] = frozenset()) -> str:
     """The structure, with every leaf written as ``*``."""
-    below, known = parts(value), set() if cyclic is None else cyclic
-    if below is None:
-        return "*"
-    if ends_at(value, inside, known):
-        return "..."
-    told = [f"{key}={outline(child, (*inside, id(value)), known)}" for key, child in below]
+    below = parts(value)
+    if id(value) in inside or below is None:
+        return "*" if below is None else "..."
+    told = [f"{key}={outline(child, inside | {id(value)})}" for key, child in below]
     return f"{type(value).__name__}({', '.join(told)})"
 
 
