@@ -1,4 +1,4 @@
-"""A branch of `torch.cond` that writes to what it captures is refused, with grad mode off as well: the frame is left to eager.
+"""A branch of `torch.cond` that writes to what it captures is refused, and the frame around it is left to eager.
 
 Expected: ok. Seen on torch 2.9.1 and 2.11.0: UncapturedHigherOrderOpError.
 """
