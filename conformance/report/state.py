@@ -109,7 +109,8 @@ def _profiles(runs: Sequence[StackRun]) -> str:
 
 def _run(one: StackRun) -> str:
     """Which run it was, and how it is repeated."""
-    suite = f"suite {one.run.suite.get('version', '?')} at {str(one.run.suite.get('commit') or 'no commit')[:12]}"
+    commit, _, changed = str(one.run.suite.get("commit") or "no commit").partition("-")
+    suite = f"suite {one.run.suite.get('version', '?')} at {commit[:12]}{', changed' if changed else ''}"
     command = code(one.claim["command"]) if one.claim else "the file has no command"
     incomplete = ", **incomplete**" if one.run.incomplete else ""
     count = f"{len(one.results)} results{incomplete}"

@@ -27,9 +27,10 @@ def environment() -> dict[str, Any]:
 
 
 def suite() -> dict[str, Any]:
-    """The suite's version, and its commit where it runs from a checkout."""
+    """The suite's version, and its commit where it runs from a checkout, with ``-dirty`` where that was changed."""
     root = Path(__file__).resolve().parents[2]
-    commit = _first_line(["git", "-C", str(root), "rev-parse", "HEAD"]) if (root / ".git").exists() else None
+    describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    commit = _first_line(describe) if (root / ".git").exists() else None
     return {"version": _version("torch-conformance") or "not installed", "commit": commit}
 
 
