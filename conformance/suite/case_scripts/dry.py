@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+from conformance.contract.registry import AREAS
 from conformance.program.programs import Calls, Program
 from conformance.program.sources import ScriptError
 from conformance.run.bound_stack import BoundStack
@@ -74,4 +75,6 @@ def look_at(path: Path, stack: str, device: str, cases: Collection[str] | None, 
     plugin = _Dry(cases, seen)
     plugin.pytest_pyfunc_call.__func__.pytest_impl = {"tryfirst": True}  # type: ignore[attr-defined]
     with contextlib.redirect_stdout(io.StringIO()):
-        run_cases(path, [f"--stack={stack}", f"--device={device}"], [plugin])
+        # Cases of an area that the quick scope leaves out are looked at as well.
+        area = [f"--area={path.parent.name}"] if path.parent.name in AREAS else []
+        run_cases(path, [f"--stack={stack}", f"--device={device}", *area], [plugin])
