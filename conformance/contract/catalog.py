@@ -57,7 +57,7 @@ def cases_by_clause(root: Path) -> dict[str, list[str]]:
 
 def cases_by_scope(root: Path) -> frozenset[str]:
     """The ids, parameters left out, of cases that have more rows in longer scopes than the manifest lists."""
-    return frozenset(case for case, marks in _marked_cases(root) if "by_scope" in marks)
+    return frozenset(case for case, marks in _marked_cases(root, "by_scope") if "by_scope" in marks)
 
 
 def clause_records(root: Path) -> list[dict[str, Any]]:
@@ -98,10 +98,11 @@ def _declared_cases(root: Path) -> Iterator[tuple[str, str, set[str]]]:
             yield clause_id, case, set(marks.get("needs", ()))
 
 
-def _marked_cases(root: Path) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """The id of every function of the case files, parameters left out, with its marks."""
+def _marked_cases(root: Path, word: str = "") -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """The id of every function of the case files that have a word, parameters left out, with its marks."""
     for file in case_files(root):
-        for node in ast.parse(file.read_text(encoding="utf-8"), str(file)).body:
+        text = file.read_text(encoding="utf-8")
+        for node in ast.parse(text, str(file)).body if word in text else ():
             if isinstance(node, ast.FunctionDef):
                 yield f"{file.relative_to(root).as_posix()}::{node.name}", dict(_marks(node))
 

@@ -184,10 +184,10 @@ def _twice_the_gradient(value: Any) -> Any:
     return value + (value - value.detach())
 
 
-#: What is made of the results of an operator, or nothing where its argument is replaced.
-EDITS: Mapping[str, Callable[..., Any] | None] = {
-    "accuracy": operator.add,  # as Dynamo writes it: a backend need not know functions of this project
-    "wrong_gradient": _twice_the_gradient,
+#: What is called with the result of an operator, and with what besides; nothing where its argument is replaced.
+EDITS: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]] | None] = {
+    "accuracy": (operator.add, (1,)),  # as Dynamo writes it: a backend need not know functions of this project
+    "wrong_gradient": (_twice_the_gradient, ()),
     "lost_write": None,
 }
 
@@ -202,15 +202,16 @@ def _operator(node: Any) -> str | None:
 
 def _edit(graph_module: Any, nodes: Sequence[Any], kind: str) -> None:
     """Make the nodes of a graph compute something else, where they are operators."""
+    edit = EDITS[kind]
     for node in nodes:
         if not node.op.startswith("call_"):
             continue
-        if kind == "lost_write":
+        if edit is None:
             with graph_module.graph.inserting_before(node):
                 node.args = (graph_module.graph.call_method("clone", (node.args[0],)), *node.args[1:])
             continue
         with graph_module.graph.inserting_after(node):
-            wrong = graph_module.graph.call_function(EDITS[kind], (node, 1) if kind == "accuracy" else (node,))
+            wrong = graph_module.graph.call_function(edit[0], (node, *edit[1]))
         node.replace_all_uses_with(wrong, delete_user_cb=lambda user, wrong=wrong: user is not wrong)
         wrong.meta.update(node.meta)
     graph_module.recompile()

@@ -78,11 +78,10 @@ def findings(results: Iterable[CaseResult]) -> list[Finding]:
     for one in results:
         if one.outcome not in LOOKED_AT:
             continue
-        signature, sentence = _signature(one)
-        origin = origin_of(one)
+        signature, origin = _signature(one)[0], origin_of(one)
         key = (one.stack, origin, signature)
-        found.setdefault(key, Finding(signature, sentence, one.stack, origin)).results.append(one)
-    for finding in found.values():
+        found.setdefault(key, Finding(signature, "", one.stack, origin)).results.append(one)
+    for finding in found.values():  # its words are those of the result to look at first, which all of them decide
         finding.sentence = _sentence(finding)
     return sorted(_folded(list(found.values())), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
 

@@ -74,9 +74,10 @@ class ResultFolder:
     def try_scripts(self, workers: int) -> list[str]:
         """Run scripts of each finding until one shows it, `MOST_TRIED` at most; a line for each that does not."""
         ends, failed = time.monotonic() + TOGETHER, []
+        found = findings(self._found.values())
         for _ in range(MOST_TRIED):
             scripts = {}
-            for finding in findings(self._found.values()):
+            for finding in found:
                 untried = [one for one in finding.by_length if one.script and one.script_shows is None]
                 if untried and not finding.shortest.script_shows:
                     scripts[Path(str(untried[0].script))] = untried[0]
