@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import textwrap
 from pathlib import Path
@@ -14,6 +15,7 @@ from conformance.capability_search.probes import DECLARED_ONLY, PROBES, probe
 from conformance.capability_search.search import FOUND, described, search
 from conformance.cli import app
 from conformance.contract.capabilities import CAPABILITIES
+from conformance.run.in_child import Ended
 from conformance.stacks import resolve
 
 BACKENDS = """
@@ -88,6 +90,27 @@ def test_a_process_that_ends_is_one_capability_that_is_lacking(own: str, monkeyp
 
     assert [found[name]["holds"] for name in wanted] == [True, False, True]
     assert found["double_backward"]["seen"] == "ended by exit status 3"
+
+
+@pytest.mark.parametrize("answers_at_last", [True, False])
+def test_a_probe_that_hangs_denies_nothing(answers_at_last: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked once more, alone and with more time; if it hangs again, the capability holds and the run says why."""
+    asked: list[tuple[list[str], float]] = []
+
+    def child(_stack: str, _device: str, names: list[str], seconds: float) -> tuple[list[dict[str, Any]], Ended]:
+        asked.append((names, seconds))
+        slow = "training" in names and not (answers_at_last and seconds > 120)
+        told = names[: names.index("training")] if slow else names
+        return [{"capability": name, "holds": True, "seen": ""} for name in told], Ended("hung", "busy.py:1", hung=slow)
+
+    monkeypatch.setattr("conformance.capability_search.search._child", child)
+    monkeypatch.delenv(FOUND, raising=False)
+    found = described(dataclasses.replace(resolve("aot_eager"), described=False), "mine")
+
+    assert (["training"], 240.0) in asked
+    assert found.capabilities == set(CAPABILITIES)
+    assert not found.denied
+    assert found.unclear == ({} if answers_at_last else {"training": "not found out: hung in busy.py:1"})
 
 
 def test_a_description_is_believed(own: str, monkeypatch: pytest.MonkeyPatch) -> None:

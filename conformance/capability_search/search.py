@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.contract.capabilities import CAPABILITIES
-from conformance.run.in_child import call_in_child, next_step
+from conformance.run.in_child import Ended, call_in_child, next_step
 from conformance.stacks import Stack
 
 SECONDS = 120.0
+#: How much longer a probe may take that hung, asked once more and alone: so does any stack on a machine that is busy.
+LONGER = 2
 #: What was found out about stacks without a description, as JSON by stack, for the workers of a run.
 FOUND = "CONFORMANCE_CAPABILITIES"
 #: Stands there for every stack that is not named: whoever runs many stacks need not have each of them probed.
@@ -35,13 +37,15 @@ def described(stack: Stack, spec: str, device: str = "cpu") -> Stack:
     answers = known[spec if spec in known else EVERY]
     held = frozenset(one["capability"] for one in answers if one["holds"]) | {"compile"}
     denied = {one["capability"]: one["seen"] for one in answers if not one["holds"]}
-    return dataclasses.replace(stack, capabilities=held, denied=denied)
+    unclear = {one["capability"]: one["seen"] for one in answers if one["holds"] and one["seen"]}
+    return dataclasses.replace(stack, capabilities=held, denied=denied, unclear=unclear)
 
 
 def search(stack: str, device: str = "cpu", seconds: float = SECONDS) -> list[dict[str, Any]]:
     """``capability``, ``holds`` and ``seen`` for each capability of the stack with this name, in their order.
 
-    Each probe may take ``seconds``. What a child prints goes nowhere: the answers come through a file.
+    Each probe may take ``seconds``. One that hangs, and again in `LONGER` times as many, has found nothing out: it says
+    so in ``seen`` and denies nothing. What a child prints goes nowhere: the answers come through a file.
     """
     found: dict[str, dict[str, Any]] = {}
     while pending := [name for name in CAPABILITIES if name not in found]:
@@ -49,21 +53,27 @@ def search(stack: str, device: str = "cpu", seconds: float = SECONDS) -> list[di
         found |= {one["capability"]: one for one in answers}
         if len(answers) < len(pending):
             stopped = pending[len(answers)]
-            found[stopped] = {"capability": stopped, "holds": False, "seen": ending}
+            if ending.hung:
+                again, ending = _child(stack, device, [stopped], LONGER * seconds)
+                found |= {one["capability"]: one for one in again}
+            if stopped not in found:
+                seen = f"not found out: {ending}" if ending.hung else str(ending)
+                found[stopped] = {"capability": stopped, "holds": ending.hung, "seen": seen}
         if not found["compile"]["holds"]:  # nothing else can be found out
             why = {"holds": False, "seen": "does not compile the simplest program"}
             found |= {name: {"capability": name, **why} for name in CAPABILITIES if name != "compile"}
     return [found[name] for name in CAPABILITIES]
 
 
-def _child(stack: str, device: str, names: list[str], seconds: float) -> tuple[list[dict[str, Any]], str]:
+def _child(stack: str, device: str, names: list[str], seconds: float) -> tuple[list[dict[str, Any]], Ended]:
     """What one child found out before it ended, and how it ended."""
     with tempfile.TemporaryDirectory() as folder:
         answers = Path(folder) / "answers.jsonl"
         answers.touch()
         asked = {"stack": stack, "device": device, "answers": str(answers), "names": names}
         ended = call_in_child(f"{__name__}:probe_each", asked, seconds, steps=len(names), quiet=True)
-        return [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()], str(ended)
+        found = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
+        return found, ended if isinstance(ended, Ended) else Ended("ended early")
 
 
 def probe_each(stack: str, device: str, answers: str, names: Iterable[str]) -> None:

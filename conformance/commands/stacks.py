@@ -73,6 +73,7 @@ def probe(
     else:
         print(f"{found.name} ({package} {version or 'of no known version'}) on {one_device}")
         for one in answers:
-            print(f"  {'yes' if one['holds'] else 'no ':4} {one['capability']:22} {one['seen']}".rstrip())
+            answer = ("?" if one["seen"] else "yes") if one["holds"] else "no"
+            print(f"  {answer:4} {one['capability']:22} {one['seen']}".rstrip())
     if output:
         Path(output).write_text(description_text(found, answers), encoding="utf-8")

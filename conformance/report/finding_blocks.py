@@ -77,7 +77,9 @@ def block(finding: Finding) -> str:
 
 def denied(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the stacks of a run were found not to be capable of, a line each."""
-    return [f"{one['stack']} lacks {name}: {seen}" for one in claims for name, seen in one["denied"].items()]
+    lacks = [f"{one['stack']} lacks {name}: {seen}" for one in claims for name, seen in one["denied"].items()]
+    unclear = [(one["stack"], name, why) for one in claims for name, why in one.get("unclear", {}).items()]
+    return lacks + [f"whether {stack} has {name} was {why}; its cases ran" for stack, name, why in unclear]
 
 
 def _clause(name: str) -> list[str]:

@@ -120,6 +120,7 @@ def _run(one: StackRun) -> str:
 def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
     """What the stack was found not to do, and the causes of its failures, those that explain most results first."""
     denied = [f"- no {name}: {escaped(seen)}" for name, seen in sorted(one.claim.get("denied", {}).items())]
+    denied += [f"- {name} {escaped(why)}" for name, why in sorted(one.claim.get("unclear", {}).items())]
     if not denied and not one.findings:
         return
     yield f"### {one.stack} ({one.package}) on torch {one.torch}, {one.devices}, {one.date}"

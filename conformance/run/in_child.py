@@ -34,6 +34,8 @@ class Ended:
 
     how: str
     frame: str = ""
+    #: Whether its time was over: it hung, or the machine had no time for it.
+    hung: bool = False
 
     def __str__(self) -> str:
         return f"{self.how} in {self.frame}" if self.frame else self.how
@@ -57,7 +59,7 @@ def call_in_child(
         try:
             done = subprocess.run(command, stdout=says, stderr=says, env=_environment(), timeout=limit, check=False)
         except subprocess.TimeoutExpired:
-            return Ended(f"hung: no result within {seconds:g} s", last_frame(trace))
+            return _hung(seconds, trace)
         status = done.returncode
         if answer.is_file():
             found = json.loads(answer.read_text(encoding="utf-8"))
@@ -66,8 +68,12 @@ def call_in_child(
             return found["value"]
         told = trace.read_text(encoding="utf-8", errors="replace") if trace.is_file() else ""
         if told.startswith("Timeout"):
-            return Ended(f"hung: no result within {seconds:g} s", last_frame(trace))
+            return _hung(seconds, trace)
         return Ended(way(status), last_frame(trace))
+
+
+def _hung(seconds: float, trace: Path) -> Ended:
+    return Ended(f"hung: no result within {seconds:g} s", last_frame(trace), hung=True)
 
 
 def way(status: int) -> str:

@@ -68,6 +68,8 @@ class Stack:
     described: bool = True
     #: What the stack was found not to be capable of, and what was seen instead.
     denied: Mapping[str, str] = field(default_factory=dict)
+    #: What could not be found out, which its cases are to show, and why.
+    unclear: Mapping[str, str] = field(default_factory=dict)
     #: The command that installs what the stack needs besides this suite and torch.
     install: str = ""
 

@@ -28,6 +28,7 @@ def claims(root: Path, stacks: Mapping[str, Stack], results: Results) -> list[di
                 "version": version,
                 "capabilities": sorted(stack.capabilities),
                 "denied": dict(stack.denied),
+                "unclear": dict(stack.unclear),
                 "profiles": {profile: claim.to_json() for profile, claim in profiles.items()},
                 "command": _command(name, results.options),
             }
