@@ -19,7 +19,7 @@ from conformance.results.case_seconds import longest_first, read_seconds
 from conformance.run.bound_stack import BoundStack
 from conformance.stacks.cache_folder import cache_folder
 from conformance.suite.controller import Controller
-from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, needs_of, rows_of, scopes_of
+from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, PLAN, TARGET, needs_of, rows_of, scopes_of
 from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
 from conformance.suite.outcomes.case_report import conclude
 from conformance.suite.outcomes.ended_workers import note_where_it_crashes
@@ -28,7 +28,6 @@ from conformance.suite.pytest_run import USAGE
 from conformance.suite.terminal.captured_log import told_with, warnings_with
 from conformance.suite.terminal.progress import CONTROLLER, PROPERTY
 
-PLAN: pytest.StashKey[Plan] = pytest.StashKey()
 #: The stacks that have run a case in this process, and so have imported all that they need.
 USED: pytest.StashKey[set[str]] = pytest.StashKey()
 #: Thresholds of Python's garbage collection outside of a run, and in one, where full collections are a fifth as
@@ -116,7 +115,9 @@ def pytest_unconfigure() -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "conformance_target" in metafunc.fixturenames:
-        targets = metafunc.config.stash[PLAN].targets
+        plan = metafunc.config.stash[PLAN]
+        function, _ = case_id(metafunc.definition.nodeid, metafunc.config.rootpath, ())
+        targets = plan.targets_of(function)
         metafunc.parametrize("conformance_target", targets, ids=[str(one) for one in targets], indirect=True)
     for marker in metafunc.definition.iter_markers("rows"):
         metafunc.parametrize(marker.kwargs["argument"], marker.kwargs["of"](metafunc.config.option.scope))

@@ -116,21 +116,42 @@ def clauses(
 def mutants(
     area: Annotated[list[str] | None, typer.Option(help="Only mutants that break a clause of this area.")] = None,
     mutant: Annotated[list[str] | None, typer.Option(help="Only this mutant.")] = None,
+    changed: Annotated[str, typer.Option(metavar="COMMIT", help="Only mutants whose modules changed since.")] = "",
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Run every case of their clauses, for the whole matrix.")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Write what killed to cases/kills.tsv.")] = False,
     workers: Annotated[str, typer.Option("-n", help="Worker processes: a number, or auto.")] = "1",
     as_json: Annotated[bool, typer.Option("--json", help="Print the kill matrix as JSON.")] = False,
 ) -> None:
-    """Hold stacks made wrong on purpose against the cases; exit status 1 when one survives."""
+    """Hold stacks made wrong on purpose against the cases; exit status 1 when one survives.
+
+    What killed a mutant before, by cases/kills.tsv, is tried first; then all cases of its clauses.
+    """
     check_workers(workers)
     areas = area or []
     for name in areas:
         if name not in AREAS:
             raise UsageError(f"unknown area {name!r}; {nearest(name, AREAS)}")
-    from conformance.mutants.kill_trials import chosen, try_all, without_mutant
+    from conformance.mutants.kill_trials import changed_since, chosen, try_all, without_mutant
+    from conformance.mutants.kills import FILE as KILLS
+    from conformance.mutants.kills import read_kills, write_kills
     from conformance.report.mutants import kill_matrix
     from conformance.stacks.cache_folder import cache_folder
 
+    found = chosen(mutant or [], areas)
+    if changed:
+        differing = changed_since(changed)
+        found = [one for one in found if one.name in differing]
+        if not found:
+            print(f"no mutant's module changed since {changed}", file=sys.stderr)
+            return
     with cache_folder():
-        verdicts = try_all(chosen(mutant or [], areas), workers)
+        verdicts = try_all(found, workers, exhaustive=matrix)
+    if keep:
+        root = cases_root()
+        write_kills(root, verdicts.kept(read_kills(root), exhaustive=matrix))
+        print(f"wrote cases/{KILLS}", file=sys.stderr)
     if as_json:
         print(json.dumps(verdicts.to_json(), indent=2))
     else:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import conformance.mutants
 from conformance.contract import catalog
 from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.mutants import MutantStack, all_mutants
-from conformance.mutants.trial_plugin import FOLDER, function_of
+from conformance.mutants.kills import Charge, Kills, first_to_try, function_of, read_kills
+from conformance.mutants.trial_plugin import FOLDER
+from conformance.results.case_seconds import read_seconds
 from conformance.results.result_file import CaseResult, Results
 from conformance.suite.options import UsageError
 from conformance.suite.pytest_run import case_ids, run_cases
 
+#: A stack's name and a case.
 Pair = tuple[str, str]
-#: A mutant's name and a clause that it breaks.
-Charge = tuple[str, str]
 
 
 @dataclass
@@ -45,10 +48,14 @@ class Verdicts:
         return [mutant for mutant in self.mutants if self.survives(mutant)]
 
     @property
+    def killing(self) -> set[str]:
+        """Cases, without parameters, that killed a mutant."""
+        return {function_of(case) for cases in self.killed_by.values() for case in cases}
+
+    @property
     def idle(self) -> list[str]:
         """Cases that were tried and killed nothing."""
-        kills = {function_of(case) for cases in self.killed_by.values() for case in cases}
-        return sorted(self.tried - kills)
+        return sorted(self.tried - self.killing)
 
     def rates(self) -> dict[str, dict[str, int]]:
         """How many mutants are killed, of how many: those wrong for every program, and the others, which are real."""
@@ -57,6 +64,14 @@ class Verdicts:
             those = [mutant for mutant in self.mutants if mutant.plain is plain]
             killed = sum(not self.survives(mutant) for mutant in those)
             found[kind] = {"killed": killed, "total": len(those)}
+        return found
+
+    def kept(self, known: Kills, *, exhaustive: bool) -> dict[Charge, set[str]]:
+        """All kills that are known, and these; of these mutants these alone where every pair ran."""
+        tried = {mutant.name for mutant in self.mutants} if exhaustive else ()
+        found = {charge: set(cases) for charge, cases in known.items() if charge[0] not in tried}
+        for charge, cases in self.killed_by.items():
+            found.setdefault(charge, set()).update(cases)
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -89,53 +104,79 @@ def chosen(names: Iterable[str], areas: Iterable[str]) -> list[MutantStack]:
     return found
 
 
-def try_all(mutants: Sequence[MutantStack], workers: str) -> Verdicts:
-    """Hold each mutant against the cases of its clauses; where those miss it, against the rest of the clause's area."""
+def changed_since(commit: str) -> set[str]:
+    """The names of the mutants whose modules differ from a commit of the checkout that the package lies in."""
+    folder = Path(conformance.mutants.__file__).parent
+    command = ["git", "-C", str(folder), "diff", "--name-only", "--relative", commit, "--", "."]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UsageError(f"no changes since {commit!r}: {(done.stderr.splitlines() or ['git failed'])[0]}")
+    modules = {f"conformance.mutants.{one.removesuffix('.py').replace('/', '.')}" for one in done.stdout.splitlines()}
+    return {name for name, mutant in all_mutants().items() if mutant.spec.partition(":")[0] in modules}
+
+
+def try_all(mutants: Sequence[MutantStack], workers: str, *, exhaustive: bool = False) -> Verdicts:
+    """Hold each mutant against what killed it before, then the cases of its clauses, then those of the clause's area.
+
+    ``exhaustive``: against all cases of its clauses, whatever killed it before, for the whole matrix.
+    """
     root = catalog.cases_root()
     proved = catalog.cases_by_clause(root)
     ids = case_ids(root)
     verdicts = Verdicts(mutants)
-    base_outcomes: dict[Pair, CaseResult] = {}
-    for rest_of_area in (False, True):
+    bases = {mutant.name: mutant.base for mutant in mutants}
+    kills = {} if exhaustive else read_kills(root)
+    remembered = first_to_try(kills, bases, set(ids), read_seconds(root))
+    outcomes: dict[Pair, CaseResult] = {}
+
+    def of_clauses(mutant: str, clause: str, case: str) -> bool:
+        """Whether a case belongs to a clause, and the mutant or the case has no kill yet."""
+        function = function_of(case)
+        return function in proved.get(clause, ()) and (
+            (mutant, clause) not in verdicts.killed_by or function not in verdicts.killing
+        )
+
+    def of_area(mutant: str, clause: str, case: str) -> bool:
+        return (mutant, clause) not in verdicts.killed_by and case.startswith(f"{clauses()[clause].area}/")
+
+    for concerns in (lambda mutant, clause, case: case in remembered.get((mutant, clause), ()), of_clauses, of_area):
         # Which clauses of which mutant a case may kill it for.
         charges: dict[Pair, list[str]] = {}
         for mutant in mutants:
-            for clause in verdicts.survives(mutant):
+            for clause in mutant.breaks:
                 for case in ids:
-                    if _concerns(clause, case, proved, rest_of_area):
+                    if concerns(mutant.name, clause, case):
                         charges.setdefault((mutant.name, case), []).append(clause)
-        bases = {mutant.name: mutant.base for mutant in mutants}
-        wanted: dict[Pair, list[str]] = {(bases[name], case): [] for name, case in charges}
-        wanted = {pair: [] for pair in wanted if pair not in base_outcomes}
-        for result in _run(root, wanted, {base: base for base, _ in wanted}, workers):
-            base_outcomes[result.stack, result.case] = result
-            if not result.as_expected:
-                verdicts.unclean.append(f"{result.stack}: {result.case}: {result.outcome} {result.reason}")
-        if verdicts.unclean:
+        wanted = {(bases[name], case) for name, case in charges} - set(outcomes)
+        specs = {**{base: base for base, _ in wanted}, **{mutant.name: mutant.spec for mutant in mutants}}
+        found = _run(root, {**{pair: [] for pair in wanted}, **charges}, specs, workers, exhaustive)
+        outcomes |= {(one.stack, one.case): one for one in found}
+        for pair in wanted:
+            base = outcomes.get(pair)
+            if base is not None and not base.as_expected:
+                verdicts.unclean.append(f"{base.stack}: {base.case}: {base.outcome} {base.reason}")
+        if verdicts.unclean and not exhaustive:
             break
-        able = {pair for pair, result in base_outcomes.items() if result.outcome == "pass"}
-        trials = {pair: broken for pair, broken in charges.items() if (bases[pair[0]], pair[1]) in able}
-        verdicts.tried |= {function_of(case) for _, case in trials}
-        for result in _run(root, trials, {mutant.name: mutant.spec for mutant in mutants}, workers):
-            if result.outcome == "fail":
-                for clause in trials[result.stack, result.case]:
-                    verdicts.killed_by.setdefault((result.stack, clause), []).append(result.case)
+        for (name, case), broken in charges.items():
+            base = outcomes.get((bases[name], case))
+            if base is not None and base.outcome == "pass":
+                verdicts.tried.add(function_of(case))
+                if (name, case) in outcomes and outcomes[name, case].outcome == "fail":
+                    for clause in broken:
+                        verdicts.killed_by.setdefault((name, clause), []).append(case)
     return verdicts
 
 
-def _concerns(clause: str, case: str, proved: Mapping[str, Collection[str]], rest_of_area: bool) -> bool:
-    if rest_of_area:
-        return case.startswith(f"{clauses()[clause].area}/")
-    return function_of(case) in proved.get(clause, ())
-
-
-def _run(root: Path, pairs: Mapping[Pair, list[str]], specs: Mapping[str, str], workers: str) -> list[CaseResult]:
+def _run(
+    root: Path, pairs: Mapping[Pair, list[str]], specs: Mapping[str, str], workers: str, exhaustive: bool
+) -> list[CaseResult]:
     """The results of these cases on these stacks, each pair with the clauses that it may kill for."""
     if not pairs:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        plan = sorted((*pair, broken) for pair, broken in pairs.items())
-        (Path(folder) / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+        trials = sorted((*pair, broken) for pair, broken in pairs.items())
+        plan = json.dumps({"trials": trials, "exhaustive": exhaustive})
+        (Path(folder) / "plan.json").write_text(plan, encoding="utf-8")
         files = sorted({root / case.partition("::")[0] for _, case in pairs})
         stacks = [f"--stack={specs[name]}" for name in sorted({name for name, _ in pairs})]
         os.environ[FOLDER] = folder

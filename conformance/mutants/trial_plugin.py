@@ -1,7 +1,7 @@
 """A pytest plugin of a trial: only the planned pairs of mutant and case run, and none that has become needless.
 
-Loaded with ``-p`` in the controlling process and in every worker; what they share is a folder with one small file for
-each clause of a mutant that is killed for it, and for each case that has killed.
+Loaded with ``-p`` in the controlling process and in every worker; what they share is a folder with the plan and one
+small file for each clause of a mutant that is killed for it, and for each case that has killed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from conformance.suite.items import CASE, NOT_RUN, TARGET
+from conformance.mutants.kills import function_of
+from conformance.suite.items import CASE, NOT_RUN, OUTCOMES_ONLY, PLAN, TARGET
 from conformance.suite.terminal.progress import PROPERTY
 
 FOLDER = "CONFORMANCE_TRIAL"
@@ -31,12 +32,22 @@ def mark(kind: str, *names: str) -> Path:
 def planned(folder: str) -> dict[tuple[str, str], list[str]]:
     """The pairs of mutant and case that are to run, with the clauses that the case may kill the mutant for."""
     plan = json.loads((Path(folder) / "plan.json").read_text(encoding="utf-8"))
-    return {(mutant, case): broken for mutant, case, broken in plan}
+    return {(mutant, case): broken for mutant, case, broken in plan["trials"]}
 
 
-def function_of(case: str) -> str:
-    """A case's id without its parameters."""
-    return case.partition("[")[0]
+@functools.cache
+def exhaustive(folder: str) -> bool:
+    """Whether all planned pairs run, the needless ones as well, for the whole matrix."""
+    return bool(json.loads((Path(folder) / "plan.json").read_text(encoding="utf-8"))["exhaustive"])
+
+
+@pytest.hookimpl(trylast=True)  # once the plan is there
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[OUTCOMES_ONLY] = True
+    stacks: dict[str, set[str]] = {}
+    for mutant, case in planned(os.environ[FOLDER]):
+        stacks.setdefault(function_of(case), set()).add(mutant)
+    config.stash[PLAN].stacks_of = stacks
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
@@ -50,6 +61,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 def pytest_runtest_setup(item: Any) -> None:
     mutant, case = item.stash[TARGET].stack, item.stash[CASE]
     broken = planned(os.environ[FOLDER])[mutant, case]
+    if not broken or exhaustive(os.environ[FOLDER]):  # an unmutated base always runs
+        return
     if mark("case", function_of(case)).exists() and all(mark("mutant", mutant, clause).exists() for clause in broken):
         why = "the mutant is killed, and the case has killed"
         item.stash[NOT_RUN] = ("not_applicable", why)

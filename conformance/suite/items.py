@@ -11,8 +11,10 @@ from conformance.contract.registry import clauses
 from conformance.results.ledger import Entry
 
 if TYPE_CHECKING:  # which needs torch
-    from conformance.suite.plan import Target
+    from conformance.suite.plan import Plan, Target
 
+#: What a run is about, on pytest's configuration.
+PLAN: pytest.StashKey[Plan] = pytest.StashKey()
 #: The case's id, on the items that are cases.
 CASE: pytest.StashKey[str] = pytest.StashKey()
 TARGET: pytest.StashKey[Target] = pytest.StashKey()
@@ -22,6 +24,9 @@ NOT_RUN: pytest.StashKey[tuple[str, str] | None] = pytest.StashKey()
 ENTRY: pytest.StashKey[Entry | None] = pytest.StashKey()
 #: The entries of the rungs below the stack, by rung.
 INHERITED: pytest.StashKey[Mapping[str, Entry]] = pytest.StashKey()
+
+#: Whether a run is about outcomes alone, as trials of mutants are: nothing is added that helps to understand a failure.
+OUTCOMES_ONLY: pytest.StashKey[bool] = pytest.StashKey()
 
 
 def clause_of(item: pytest.Item) -> str | None:

@@ -136,6 +136,8 @@ class Plan:
         self.devices = {name: devices.device(name) for name in named}
         devices.resolve(option.require_device)
         self.targets = [Target(stack, device) for stack in self.stacks for device in self.devices]
+        #: The stacks that a case function is run on, by its id, where not every function is run on all of them.
+        self.stacks_of: Mapping[str, Collection[str]] | None = None
         #: The ledgers to edit after the run, and whether what they list is brought up to date.
         self.edited_ledgers = [
             (Path(path), update)
@@ -167,6 +169,13 @@ class Plan:
         own = [name for name, stack in self.stacks.items() if stack.exact and not stack.always_traced]
         first = ["aot_eager"] if "aot_eager" in own else own[:1]
         return frozenset([*first, *(name for name, stack in self.stacks.items() if stack.always_traced)])
+
+    def targets_of(self, function: str) -> list[Target]:
+        """The targets of a case function: one at least, since pytest makes a test of no targets too."""
+        if self.stacks_of is None:
+            return self.targets
+        stacks = self.stacks_of.get(function, ())
+        return [target for target in self.targets if target.stack in stacks] or self.targets[:1]
 
     def require_devices(self) -> None:
         for name in self.option.require_device:

@@ -15,7 +15,7 @@ from conformance.results.result_file import CaseResult
 from conformance.run.attribution import inherited, rungs_below
 from conformance.stacks import given
 from conformance.standalone.writing import ScriptOutcome, write_script
-from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, TARGET, clause_of
+from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, OUTCOMES_ONLY, TARGET, clause_of
 from conformance.suite.outcomes.outcome import COMPARED, TIMEOUT, Blame, Failure, blame, bug_of, result, told, verdict
 
 #: Why a case is not applicable that asks a stack for nothing but texts which others answer for.
@@ -68,7 +68,8 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
     if outcome == "pass" and _bound(item) is not None and _bound(item).says_nothing:
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, UNSAID)
         return _result(item, call, "not_applicable", UNSAID), None
-    divergence, script = (None, None) if outcome != "fail" else _aids(item, error, failure, blamed, scripts)
+    helped = outcome == "fail" and not item.config.stash.get(OUTCOMES_ONLY, False)
+    divergence, script = _aids(item, error, failure, blamed, scripts) if helped else (None, None)
     if outcome == "pass":
         reason = "; ".join(dict.fromkeys(f"saw {run.saw}" for run in _runs(item) if run.saw))
     if outcome == "inherited" and blamed is not None:
