@@ -208,8 +208,10 @@ class Plan:
         }
         return [case for case in self.listed if belongs.get(case.partition("[")[0], scope != "core")]
 
-    def not_run(self, target: Target, needs: Iterable[str], scopes: Collection[str]) -> tuple[str, str] | None:
-        """Why a case is not run: an absent device, what the stack does not declare, a scope without it."""
+    def not_run(
+        self, target: Target, needs: Iterable[str], scopes: Collection[str], no_judge: str = ""
+    ) -> tuple[str, str] | None:
+        """Why a case is not run: a device that is absent or no judge, a capability that lacks, a scope without it."""
         record = self.devices[target.device]
         if not record.available:
             return "unavailable", record.reason
@@ -218,6 +220,8 @@ class Plan:
             return "not_applicable", f"{target.stack} does not declare {', '.join(lacking)}"
         if scopes and self.option.scope not in scopes:
             return "not_applicable", f"runs in the scopes {' and '.join(scopes)}"
+        if no_judge:
+            return "not_applicable", no_judge
         return None
 
     def is_full(self, arguments: Sequence[str]) -> bool:
