@@ -177,12 +177,7 @@ class Plan:
         """Which cases, with the rows of their clauses, this run is about: its areas, scope and shard, none kept."""
         areas = self.option.area or AREAS
         named = {without_root(case) for case in self.option.case}
-        asked = set(self.option.area if self.option.scope == "quick" else ())
-        inside = (
-            case
-            for case, _, rows in cases
-            if case in named or area_of(case) in asked or in_scope(self.option.scope, rows)
-        )
+        inside = (case for case, _, rows in cases if case in named or in_scope(self.option.scope, rows))
         shard = in_shard(inside, self.shard)
         return [
             (not named or case in named)
