@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from conformance.contract import run_environment  # noqa: F401 - has to see the environment before torch changes it
-from conformance.contract.declarations import by_scope, clause, in_scopes, needs
+from conformance.contract.declarations import by_scope, clause, in_scopes, needs, on_devices
 
 if TYPE_CHECKING:
     from conformance.canonical.expect import expected
@@ -32,6 +32,7 @@ __all__ = [
     "kept",
     "kept_programs",
     "needs",
+    "on_devices",
     "operators",
     "probes",
     "sketches",

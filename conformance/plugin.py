@@ -19,7 +19,18 @@ from conformance.results.case_seconds import longest_first, read_seconds
 from conformance.run.bound_stack import BoundStack
 from conformance.stacks.cache_folder import cache_folder
 from conformance.suite.controller import Controller
-from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, PLAN, TARGET, needs_of, rows_of, scopes_of
+from conformance.suite.items import (
+    CASE,
+    ENTRY,
+    INHERITED,
+    NOT_RUN,
+    PLAN,
+    TARGET,
+    needs_of,
+    no_judge,
+    rows_of,
+    scopes_of,
+)
 from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
 from conformance.suite.outcomes.case_report import conclude
 from conformance.suite.outcomes.ended_workers import note_where_it_crashes
@@ -185,7 +196,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if CASE in item.stash:
         plan = item.config.stash[PLAN]
-        not_run = item.stash[NOT_RUN] = plan.not_run(item.stash[TARGET], needs_of(item), scopes_of(item))
+        why_not = needs_of(item), scopes_of(item), no_judge(item)
+        not_run = item.stash[NOT_RUN] = plan.not_run(item.stash[TARGET], *why_not)
         if not_run:
             pytest.skip(not_run[1])
 

@@ -252,6 +252,26 @@ def test_a_case_of_longer_scopes(cases: Cases) -> None:
     assert cases.outcomes == {"test_draws": "pass"}
 
 
+def test_a_device_that_cannot_judge(cases: Cases) -> None:
+    """A case that only other devices can judge is not applicable, for the reason that it gives."""
+    cases.write(
+        """
+        from conformance import on_devices
+
+        @on_devices("cuda", reason="there is no such kernel")
+        def test_of_a_gpu(stack):
+            raise KeyError
+
+        @on_devices("cpu", "cuda", reason="never said")
+        def test_of_both(stack): ...
+        """
+    )
+
+    assert cases.run().ret == 0
+    assert cases.outcomes == {"test_of_a_gpu": "not_applicable", "test_of_both": "pass"}
+    assert cases.results["test_of_a_gpu"].reason == "there is no such kernel"
+
+
 def test_the_scope_core(cases: Cases) -> None:
     """In `core` a case without a core row has no result, and is not missing; other runs need a result of it."""
     cases.write(

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from conformance import clause, tensors
+from conformance import clause, in_scopes, tensors
+
+FULL = in_scopes("full", "nightly")
 
 
 def add_with_alpha(x, y):
@@ -87,7 +89,9 @@ def all_at_once(x, y):
     return [chain(x.clone(), y.clone()) for chain in CHAINS]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.int64], ids=["float32", "int64"])
+@pytest.mark.parametrize(
+    "dtype", [pytest.param(torch.float32, id="float32"), pytest.param(torch.int64, id="int64", marks=FULL)]
+)
 @clause("operators.chains.as_eager")
 def test_chains(stack, device, dtype):
     """Factors, rounding, kept and negative dimensions, and intermediates of several users count as in eager."""
@@ -97,6 +101,7 @@ def test_chains(stack, device, dtype):
     run.assert_compiled(graphs=1)
 
 
+@FULL
 @clause("operators.chains.as_eager")
 def test_gradients_of_chains(stack, device):
     """The same factors and intermediates count in the gradients."""
@@ -106,6 +111,7 @@ def test_gradients_of_chains(stack, device):
     run.assert_compiled(graphs=1)
 
 
+@FULL
 @pytest.mark.parametrize("chain", CHAINS[:3], ids=["add", "add_in_place", "subtract"])
 @clause("operators.chains.as_eager")
 def test_multiply_then_add(stack, device, chain):

@@ -10,28 +10,28 @@ def test_in_place(stack, device, row):
     assert_samples_as_eager(stack, row, "in_place")
 
 
-@by_scope("row", operators("pointwise-float32", "reduction-float32 scan-int64", form="out"))
+@by_scope("row", operators("scan-float32", "pointwise-float32 reduction-float32 scan-int64", form="out"))
 @clause("operators.forms.out")
 def test_out(stack, device, row):
     """What is given for the results is resized where it is empty, written in its own layout and returned."""
     assert_samples_as_eager(stack, row, "out")
 
 
-@by_scope("row", operators("normalization-float32", "pointwise-float32 indexing-float32 pooling-float32"))
+@by_scope("row", operators("pointwise+normalization-float32", "indexing-float32 pooling-float32"))
 @clause("operators.inputs.layouts")
 def test_other_order_of_dimensions(stack, device, row):
     """Operands whose dimensions lie in memory in the opposite order, or as channels_last."""
     assert_samples_as_eager(stack, row, "transposed")
 
 
-@by_scope("row", operators("reduction-float32", "views-float32 sorting-float32"))
+@by_scope("row", operators("scan-float32", "reduction-float32 views-float32 sorting-float32"))
 @clause("operators.inputs.layouts")
 def test_gaps(stack, device, row):
     """Operands that are every second element of a larger tensor."""
     assert_samples_as_eager(stack, row, "gaps")
 
 
-@by_scope("row", operators("reduction-float32", "pointwise-float32 scan-float32 scattering-float32"))
+@by_scope("row", operators("pointwise-float32", "reduction-float32 scan-float32 scattering-float32"))
 @clause("operators.inputs.small_sizes")
 def test_small_sizes(stack, device, row):
     """Operands without dimensions, without elements and with dimensions of size one."""
@@ -40,9 +40,7 @@ def test_small_sizes(stack, device, row):
 
 @by_scope(
     "row",
-    operators(
-        "pointwise-float32 remainders-float32 rounding-int64", "rounding-float32 comparison-float32 reduction-float32"
-    ),
+    operators("pointwise+remainders-float32", "rounding-int64 rounding-float32 comparison-float32 reduction-float32"),
 )
 @clause("operators.inputs.special_values")
 def test_special_values(stack, device, row):

@@ -3,14 +3,12 @@
 from conformance import assert_samples_as_eager, by_scope, clause, operators
 
 FLOATS = """
-    pointwise-float32 rounding-float32 reduction-float32 scan-float32 sorting-float32 indexing-float32 scattering-float32
-    products-float32 convolution-float32 pooling-float32 resampling-float32 normalization-float32 loss-float32
-    fft-float32 linear_algebra-float32
+    pointwise+rounding+comparison+reduction+scan-float32 indexing+scattering+views+sorting+pooling-float32
+    products+convolution+normalization+loss+fft+linear_algebra-float32 resampling-float32
 """
-INTEGERS = "remainders-int64 bits-int64+bool comparison-uint8 reduction-uint8+bool scattering-int64"
+INTEGERS = "remainders+bits+scattering-int64 reduction-uint8+bool"
 IN_FULL = """
-    comparison-float32 views-float32 conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8
-    products-int64+int8
+    conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8 products-int64+int8 bits-bool comparison-uint8
 """
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from conformance.contract.registry import AREAS, clauses
 
 MANIFEST = "manifest.txt"
+#: The ids of the cases that no scope below `full` runs.
+FULL_ONLY = "full.txt"
 
 
 class CatalogError(ValueError):
@@ -53,6 +55,12 @@ def cases_by_clause(root: Path) -> dict[str, list[str]]:
     for clause_id, case, _ in _declared_cases(root):
         found.setdefault(clause_id, []).append(case)
     return found
+
+
+def full_only(root: Path) -> frozenset[str]:
+    """The ids of cases that the scope quick leaves out: by the kill matrix they add nothing to what others catch."""
+    file = root / FULL_ONLY
+    return frozenset(file.read_text(encoding="utf-8").splitlines() if file.is_file() else ())
 
 
 def cases_by_scope(root: Path) -> frozenset[str]:

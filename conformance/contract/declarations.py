@@ -1,4 +1,4 @@
-"""How a case declares the clause that it proves, the capabilities that it needs and the scopes that run it.
+"""How a case declares the clause that it proves, the capabilities it needs, and the scopes and devices that run it.
 
 Each is a marker of pytest's, so that `-m "clause(id='layout.strides.kept')"`, `-m "needs(training=True)"` and other
 plugins see it; what is marked stays a plain function.
@@ -20,6 +20,7 @@ MARKERS = (
     "needs(capability=True, ...): what a stack must declare for the case to apply to it",
     "rows(argument, of): the case takes one argument, whose values `of(scope)` gives",
     "scopes(scope=True, ...): the scopes that run the case; without it all of them do",
+    "devices(device=True, ..., reason): the devices that can judge the case, and why others cannot; without it all can",
 )
 
 
@@ -64,3 +65,10 @@ def in_scopes(*scopes: str) -> Any:
         if scope not in SCOPES:
             raise UnknownScope(f"unknown scope {scope!r}; known: {', '.join(SCOPES)}")
     return pytest.mark.scopes(**dict.fromkeys(scopes, True))
+
+
+def on_devices(*devices: str, reason: str) -> Any:
+    """Say on which devices a case, or a row of its table (``marks=``), can be judged, and why on others it cannot."""
+    import pytest  # here: the contract is read without it
+
+    return pytest.mark.devices(reason=reason, **dict.fromkeys(devices, True))

@@ -20,11 +20,5 @@ class UnknownScope(ValueError):
 
 
 def in_scope(scope: str, rows: Collection[str]) -> bool:
-    """Whether a case whose clause has these rows belongs to a scope.
-
-    To `core` belong the core rows; to `quick` all but those of the area `operators`, which takes samples from torch's
-    own database and is run whole by `full` and `nightly`.
-    """
-    if scope == "core":
-        return not CORE_ROWS.isdisjoint(rows)
-    return scope != "quick" or not rows or not all(row.startswith("O") for row in rows)
+    """Whether a case whose clause has these rows belongs to a scope: to `core` the core rows, to the others all."""
+    return scope != "core" or not CORE_ROWS.isdisjoint(rows)

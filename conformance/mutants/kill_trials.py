@@ -15,7 +15,7 @@ from typing import Any
 
 import conformance.mutants
 from conformance.contract import catalog
-from conformance.contract.registry import AREAS, clauses, nearest
+from conformance.contract.registry import clauses, nearest
 from conformance.mutants import MutantStack, all_mutants
 from conformance.mutants.kills import Charge, Kills, first_to_try, function_of, read_kills
 from conformance.mutants.trial_plugin import FOLDER
@@ -182,7 +182,6 @@ def _run(
         os.environ[FOLDER] = folder
         try:
             quiet = ["-p", "conformance.mutants.trial_plugin", "--device=cpu", "-q", "-q", "--no-summary", "--tb=no"]
-            quiet += [f"--area={area}" for area in AREAS]  # those too that a quick run leaves out
             with contextlib.redirect_stdout(sys.stderr):
                 run_cases(files[0], [*map(str, files[1:]), *stacks, *quiet, "-n", workers, f"--results={folder}"])
         finally:

@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     stacks: dict[str, set[str]] = {}
     for mutant, case in planned(os.environ[FOLDER]):
         stacks.setdefault(function_of(case), set()).add(mutant)
-    config.stash[PLAN].stacks_of = stacks
+    config.stash[PLAN].stacks_of, config.stash[PLAN].all_cases = stacks, True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:

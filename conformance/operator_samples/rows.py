@@ -1,4 +1,4 @@
-"""Which operators are one case: families of a few in the quick scope, each by itself in the longer ones."""
+"""Which operators are one case: one or several families in the quick scope, each by itself in the longer ones."""
 
 from __future__ import annotations
 
@@ -34,14 +34,19 @@ FAMILIES = {
 #: What the families are tried in.
 QUICK_KINDS = ("float32", "int64", "bool", "uint8", "int8", ERRORS)
 #: How many samples of an operator a case has, by scope.
-SAMPLES = {"quick": 3, "full": 12, "nightly": 24}
+SAMPLES = {"quick": 2, "full": 12, "nightly": 24}
 FULL_DTYPES = ("float32", "int64", "bool")
 NIGHTLY_DTYPES = (*FULL_DTYPES, "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32")
 
 
+def is_family(name: str) -> bool:
+    """Whether a row is about families, as ``sorting`` or ``sorting+scan``, and not about one operator."""
+    return name.partition("+")[0] in FAMILIES
+
+
 def members(name: str) -> list[str]:
-    """The operators of a family, or the operator of that name."""
-    return FAMILIES[name].split() if name in FAMILIES else [name]
+    """The operators of families that are joined by ``+``, or the operator of that name."""
+    return [one for family in name.split("+") for one in FAMILIES[family].split()] if is_family(name) else [name]
 
 
 def everything() -> list[str]:
@@ -53,6 +58,8 @@ def operators(
     quick: str, full: str = "", *, dtypes: Sequence[str] | None = None, form: str = "results"
 ) -> Callable[[str], list[str]]:
     """The rows of a case by scope, as ``add-float32``: families with their dtypes, from ``quick`` or ``full`` on.
+
+    A stack compiles the families of a row at once, ``scan+sorting-float32``, which costs it less than one by one.
 
     In the scope ``full`` every operator of the running release, in ``nightly`` in every dtype; ``dtypes`` are those
     that the form is about, where it is not about all. The form ``random`` is that of operators that draw numbers.

@@ -15,7 +15,7 @@ import torch
 from conformance.contract.failure import Discrepancy, NothingToTry
 from conformance.operator_samples import store
 from conformance.operator_samples.forms import FORMS, everywhere_runs, is_refused
-from conformance.operator_samples.rows import FAMILIES, QUICK_KINDS, SAMPLES, everything, members
+from conformance.operator_samples.rows import QUICK_KINDS, SAMPLES, everything, is_family, members
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, whole_text
 from conformance.operator_samples.spelling import RANDOM
@@ -62,7 +62,7 @@ def assert_refused_as_eager(stack: BoundStack, row: str) -> None:
 def _samples(row: str, form: str) -> list[Sample]:
     """The samples of a row: of each member the first few that have the form."""
     name, _, kinds = row.partition("-")
-    family = name in FAMILIES
+    family = is_family(name)
     scope = "quick" if family else "nightly" if kinds not in ("float32", "int64", "bool") else "full"
     found = []
     for operator, kind in itertools.product(members(name), kinds.split("+")):

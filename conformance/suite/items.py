@@ -50,3 +50,9 @@ def scopes_of(item: pytest.Item) -> list[str]:
     """The scopes that a case is limited to; none where it is not."""
     marker = item.get_closest_marker("scopes")
     return list(marker.kwargs) if marker is not None else []
+
+
+def no_judge(item: pytest.Item) -> str:
+    """Why the device that a case is to run on cannot judge it; empty where it can."""
+    marker = item.get_closest_marker("devices")
+    return marker.kwargs["reason"] if marker is not None and item.stash[TARGET].device not in marker.kwargs else ""

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from conformance.capability_search.search import described
-from conformance.contract.catalog import MANIFEST, cases_by_clause, cases_by_scope, is_root, without_root
+from conformance.contract.catalog import MANIFEST, cases_by_clause, cases_by_scope, full_only, is_root, without_root
 from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.contract.scopes import in_scope
 from conformance.program import devices
@@ -138,6 +138,8 @@ class Plan:
         self.targets = [Target(stack, device) for stack in self.stacks for device in self.devices]
         #: The stacks that a case function is run on, by its id, where not every function is run on all of them.
         self.stacks_of: Mapping[str, Collection[str]] | None = None
+        #: Whether the run is about all cases, whatever the scope.
+        self.all_cases = False
         #: The ledgers to edit after the run, and whether what they list is brought up to date.
         self.edited_ledgers = [
             (Path(path), update)
@@ -186,11 +188,11 @@ class Plan:
         """Which cases, with the rows of their clauses, this run is about: its areas, scope and shard, none kept."""
         areas = self.option.area or AREAS
         named = {without_root(case) for case in self.option.case}
-        asked = set(self.option.area if self.option.scope == "quick" else ())
+        left_out = frozenset() if self.all_cases else self.left_out
         inside = (
             case
             for case, _, rows in cases
-            if case in named or area_of(case) in asked or in_scope(self.option.scope, rows)
+            if case in named or (in_scope(self.option.scope, rows) and case not in left_out)
         )
         shard = in_shard(inside, self.shard)
         return [
@@ -208,17 +210,25 @@ class Plan:
         """
         if self.root is None or self.listed is None:
             return []
-        known, scope = clauses(), self.option.scope
+        known, scope, left_out = clauses(), self.option.scope, self.left_out
         belongs = {
             case: in_scope(scope, known[name].rows)
             for name, cases in cases_by_clause(self.root).items()
             if name in known
             for case in cases
         }
-        return [case for case in self.listed if belongs.get(case.partition("[")[0], scope != "core")]
+        belonging = [case for case in self.listed if belongs.get(case.partition("[")[0], scope != "core")]
+        return [case for case in belonging if case not in left_out]
 
-    def not_run(self, target: Target, needs: Iterable[str], scopes: Collection[str]) -> tuple[str, str] | None:
-        """Why a case is not run: an absent device, what the stack does not declare, a scope without it."""
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The cases that only longer scopes run."""
+        return full_only(self.root) if self.root is not None and self.option.scope == "quick" else frozenset()
+
+    def not_run(
+        self, target: Target, needs: Iterable[str], scopes: Collection[str], no_judge: str = ""
+    ) -> tuple[str, str] | None:
+        """Why a case is not run: a device that is absent or no judge, a capability that lacks, a scope without it."""
         record = self.devices[target.device]
         if not record.available:
             return "unavailable", record.reason
@@ -227,6 +237,8 @@ class Plan:
             return "not_applicable", f"{target.stack} does not declare {', '.join(lacking)}"
         if scopes and self.option.scope not in scopes:
             return "not_applicable", f"runs in the scopes {' and '.join(scopes)}"
+        if no_judge:
+            return "not_applicable", no_judge
         return None
 
     def is_full(self, arguments: Sequence[str]) -> bool:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance.contract.registry import AREAS
-from conformance.suite.items import CASE
+import pytest
+
+from conformance.suite.items import CASE, PLAN
 from conformance.suite.options import UsageError
 
 USAGE = 2
@@ -19,8 +20,6 @@ PYTEST = ("-p", "conformance.plugin", "-p", "no:randomly", "-p", "no:logging", "
 
 def run_cases(path: Path, arguments: Sequence[str], plugins: Sequence[object] = ()) -> int:
     """Run the cases below ``path`` with the suite's plugin; the exit status is the command line's, not pytest's."""
-    import pytest
-
     status = int(pytest.main([str(path), *PYTEST, *arguments], list(plugins)))
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         raise UsageError("no case matches; `conformance clauses` lists them")
@@ -29,10 +28,14 @@ def run_cases(path: Path, arguments: Sequence[str], plugins: Sequence[object] = 
 
 
 class _Collector:
-    """A pytest plugin that gathers the ids of the cases."""
+    """A pytest plugin that gathers the ids of the cases, those of longer scopes as well."""
 
     def __init__(self) -> None:
         self.ids: set[str] = set()
+
+    @pytest.hookimpl(trylast=True)  # once the plan is there
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[PLAN].all_cases = True
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         self.ids |= {item.stash[CASE] for item in items if CASE in item.stash}
@@ -43,11 +46,7 @@ def case_ids(root: Path) -> list[str]:
     collector = _Collector()
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        status = run_cases(
-            root,
-            ["--collect-only", "-q", "--stack=eager", "--device=cpu", *(f"--area={area}" for area in AREAS)],
-            [collector],
-        )
+        status = run_cases(root, ["--collect-only", "-q", "--stack=eager", "--device=cpu"], [collector])
     if status != 0:
         errors = [line for line in output.getvalue().splitlines() if line.startswith(("E ", "ERROR"))]
         raise UsageError(f"the cases cannot be collected: {errors[0] if errors else 'see pytest --collect-only'}")
