@@ -454,3 +454,27 @@ def test_a_ledger_is_of_one_of_the_stacks(root: Path, tmp_path: Path) -> None:
             assert Plan(options(stack=["inductor_freezing"], **stated), [str(root)])
     with pytest.raises(ledger.LedgerError, match="no such file"):
         Plan(options(update_known_failures=str(tmp_path / "gone.toml")), [str(root)])
+
+
+def test_the_quick_scope_leaves_out_what_longer_scopes_run(root: Path) -> None:
+    """A row of full.txt is run by `full`, by its name, and where a run is about all cases; quick does not miss it."""
+    (root / "full.txt").write_text(f"{CASE}[dear]\n", encoding="utf-8")
+    (root / "manifest.txt").write_text(f"{CASE}[cheap]\n{CASE}[dear]\n", encoding="utf-8")
+    cases = [(f"{CASE}[cheap]", EAGER, ()), (f"{CASE}[dear]", EAGER, ())]
+
+    quick, full = (Plan(options(scope=scope), [str(root)]) for scope in ("quick", "full"))
+    assert (quick.selected(cases), quick.expected()) == ([True, False], [f"{CASE}[cheap]"])
+    assert (full.selected(cases), full.expected()) == ([True, True], [f"{CASE}[cheap]", f"{CASE}[dear]"])
+    assert Plan(options(case=[f"{CASE}[dear]"]), [str(root)]).selected(cases) == [False, True]
+    quick.all_cases = True
+    assert quick.selected(cases) == [True, True]
+
+
+def test_each_function_runs_on_the_stacks_that_it_is_planned_for(root: Path) -> None:
+    """A trial of mutants names the stacks of each case function; another function has one target, to be deselected."""
+    plan = Plan(options(stack=["eager", "aot_eager"], device=["cpu"]), [str(root)])
+    assert plan.targets_of(CASE) == plan.targets
+    plan.stacks_of = {CASE: {"aot_eager"}}
+
+    assert plan.targets_of(CASE) == [Target("aot_eager", "cpu")]
+    assert plan.targets_of("layout/test_x.py::test_other") == [EAGER]
