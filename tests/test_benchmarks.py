@@ -77,3 +77,21 @@ def test_a_script_that_names_what_the_run_saw_is_shown(tmp_path: Path) -> None:
     assert counts == "5 failures: 1 shown, 1 other observables, 1 conforms, 1 broken, 1 no script"
     assert (share, done.returncode) == ("20.0% shown", 1)
     assert "no such stack" in told[2]
+
+
+def test_seconds_of_a_run_are_compared_with_the_last_of_its_kind(tmp_path: Path) -> None:
+    """One case on one stack: a table by area, the numbers of the run, and ratios once the history has such a run."""
+    history = tmp_path / "history.tsv"
+    case = "layout/test_frozen_convolution.py::test_layout_optimization_off_keeps_strides"
+    options = ["--history", str(history), "--", "--case", case, "--stack", "eager", "--device", "cpu"]
+    command = [sys.executable, str(BENCHMARK.with_name("seconds.py")), "-n", "1", "--record", *options]
+    first, second = (subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(2))
+
+    assert "the first of its kind" in first.stdout, first.stderr
+    assert [line.split()[:3] for line in first.stdout.splitlines() if line.startswith("layout ")][-1:] == [
+        ["layout", "eager", "1"]
+    ]
+    ratios = {line.split()[0]: line.split()[-2:] for line in second.stdout.splitlines() if line.endswith("times")}
+    assert ratios["results"] == ["1.00", "times"]
+    assert {"wall_s", "cpu_s", "cpu_s_a_result"} <= set(ratios)
+    assert len(history.read_text(encoding="utf-8").splitlines()) == 3
