@@ -1,7 +1,7 @@
 """Runs scripts, each in a fork of this process, which has imported torch and its compilers: most of a script's time.
 
-``python benchmarks/forked_scripts.py SCRIPT...`` needs torch alone. Its first line is what the interpreter says of
-itself, then there is a line of JSON for each script: its name, exit status, standard output and standard error.
+``python benchmarks/forked_scripts.py`` needs torch alone. Its first line is what the interpreter says of itself; then
+it reads the paths of scripts, one a line, and prints a line of JSON for each: name, exit status, output and errors.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def forked(script: str, folder: str) -> int | None:
     """The exit status of a script whose files, caches and output lie in a folder; None where it did not end in time."""
     child = os.fork()
     if child == 0:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for number, name in ((1, "out"), (2, "err")):
             os.dup2(os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT), number)
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = f"{folder}/cache"
@@ -73,7 +74,7 @@ def main() -> None:
     }
     told["machine"] = "CPU" if "\n" in told["machine"].strip() else told["machine"].strip()
     print(json.dumps(told), flush=True)
-    for script in sys.argv[1:]:
+    for script in map(str.strip, sys.stdin):
         with tempfile.TemporaryDirectory() as folder:
             status = forked(str(Path(script).absolute()), folder)
             texts = [Path(folder, name).read_text(encoding="utf-8").replace(folder, "...") for name in ("out", "err")]

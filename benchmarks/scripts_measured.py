@@ -2,8 +2,9 @@
 
 ``python benchmarks/scripts_measured.py PYTHON...`` runs all of ``known_failures/scripts`` with each of these
 interpreters, each script in a process and with an empty cache of its own (``forked_scripts.py``), without this suite
-on its path, and writes ``known_failures/measured.json`` anew after each. Scripts of unreported bugs come first;
-``-k WORD`` runs only those with that word in their names.
+on its path, and writes ``known_failures/measured.json`` anew after each. Scripts of unreported bugs come first, and
+what the file has of this release and machine is not measured again. ``-k WORD`` runs only scripts with that word in
+their names.
 """
 
 from __future__ import annotations
@@ -46,6 +47,17 @@ def digest(script: Path) -> str:
     return hashlib.sha256(script.read_bytes()).hexdigest()
 
 
+def kept_runs() -> list[dict[str, Any]]:
+    """What the file holds: interpreters on machines, each with its outcomes."""
+    return json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else []
+
+
+def is_known(script: Path, told: dict[str, str]) -> bool:
+    """Whether the file has an outcome of this text of a script on a release and machine."""
+    same = [run for run in kept_runs() if all(run[key] == told[key] for key in ("torch", "machine"))]
+    return any(run["outcomes"].get(script.name, {}).get("sha256") == digest(script) for run in same)
+
+
 def scripts(word: str) -> list[Path]:
     """The scripts with a word in their names, those of unreported bugs first."""
     bugs = load_bugs(SCRIPTS.parent).values()
@@ -74,15 +86,19 @@ def main() -> None:
 
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for python in options.pythons:
-        command = [python, str(RUNNER), *map(str, scripts(options.k))]
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as runner:
+        command = [python, str(RUNNER)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as runner:
+            assert runner.stdin is not None
             assert runner.stdout is not None
             told = json.loads(runner.stdout.readline())
+            pending = [script for script in scripts(options.k) if not is_known(script, told)]
+            runner.stdin.write("".join(f"{script}\n" for script in pending))
+            runner.stdin.close()
             for line in runner.stdout:
                 name, status, printed, errors = json.loads(line)
                 outcome = told_by(SCRIPTS / name, status, printed, errors)
-                runs = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else []
-                runs = merge(runs, told, {name: outcome})
+                runs = merge(kept_runs(), told, {name: outcome})
                 MEASURED.write_text(json.dumps(runs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
                 print(told["torch"], outcome["status"], name, outcome.get("error", ""), flush=True)
 

@@ -365,8 +365,8 @@ def test_diff_sorts_changes_by_bug():
 
     groups = [(str(bug), [one.key[0][-1] for one in changes]) for bug, changes in difference.by_bug("regressed")]
     assert groups == [
-        ("views-copied: views are copied (unreported): in 1 results before and 3 now", ["c", "d"]),
-        ("lost: writes are lost (unreported): in 0 results before and 1 now", ["b"]),
+        ("views-copied: views are copied (unreported): results that show it: 1 before, 3 now", ["c", "d"]),
+        ("lost: writes are lost (unreported): results that show it: 0 before, 1 now", ["b"]),
         ("None", ["a"]),
     ]
     assert difference.to_json()["bugs"][0] == {

@@ -88,13 +88,8 @@ class Change:
     def to_json(self) -> dict[str, Any]:
         """The change as `compare --json` prints it."""
         reason = self.new.reason if self.new else ""
-        return {
-            **_named(self.key),
-            "old": _outcome(self.old),
-            "new": _outcome(self.new),
-            "bug": self.bug,
-            "reason": reason,
-        }
+        outcomes = {"old": _outcome(self.old), "new": _outcome(self.new)}
+        return {**_named(self.key), **outcomes, "bug": self.bug, "reason": reason}
 
 
 @dataclass(frozen=True)
@@ -107,7 +102,7 @@ class BugChange:
     new: int
 
     def __str__(self) -> str:
-        return f"{self.bug}{f': {self.title}' if self.title else ''}: in {self.old} results before and {self.new} now"
+        return f"{self.bug}{f': {self.title}' if self.title else ''}: results that show it: {self.old} before, {self.new} now"
 
     def to_json(self) -> dict[str, Any]:
         """The bug as `compare --json` prints it."""
@@ -194,12 +189,9 @@ def diff(old: Results, new: Results) -> Difference:
 
 def _bugs(old: Results, new: Results) -> list[BugChange]:
     counts = [Counter(one.bug for one in run.results if one.bug and _rank(one) != _KEPT) for run in (old, new)]
-    titles: dict[str, str] = {}
-    for one in (*new.results, *old.results):
-        if one.outcome == "known_failure" and one.bug:
-            titles.setdefault(one.bug, one.reason)
-        elif one.outcome == "inherited" and one.bug:
-            titles.setdefault(one.bug, one.reason.partition(f": {one.bug}, ")[2])
+    # The reason of a known failure is the bug's title; that of an inherited one has it behind rung and id.
+    reasons = ((one.bug, one.reason) for one in (*old.results, *new.results) if _rank(one) == _KNOWN and one.bug)
+    titles = {bug: reason.rpartition(f": {bug}, ")[2] for bug, reason in reasons}
     found = [BugChange(bug, titles.get(bug, ""), counts[0][bug], counts[1][bug]) for bug in {**counts[0], **counts[1]}]
     return sorted(found, key=lambda one: (-abs(one.new - one.old), one.bug))
 
