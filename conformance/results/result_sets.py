@@ -76,9 +76,8 @@ class Change:
 
     def __str__(self) -> str:
         case, stack, device = self.key
-        return (
-            f"{case} on {stack}, {device}: {_outcome(self.old) or 'no result'} -> {_outcome(self.new) or 'no result'}"
-        )
+        old, new = (_outcome(one) or "no result" for one in (self.old, self.new))
+        return f"{case} on {stack}, {device}: {old} -> {new}"
 
     @property
     def bug(self) -> str | None:
