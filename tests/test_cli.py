@@ -93,6 +93,13 @@ def test_compare_fails_on_a_regression_and_shows_the_graph(files, monkeypatch, c
     assert lines[-1] == "1 regressed, 0 fixed, 0 new, 0 gone, 0 fails differently, 1 graphs changed"
 
 
+def test_compare_writes_the_pages_asked_for(files, monkeypatch, capsys):
+    assert run(monkeypatch, "compare", "old.json", "new.json", "--html", "a.html", "--markdown", "a.md") == 1
+    assert capsys.readouterr().out.startswith("regressed: 1\n")
+    assert CASE in (files / "a.html").read_text(encoding="utf-8")
+    assert CASE in (files / "a.md").read_text(encoding="utf-8")
+
+
 def test_compare_passes_on_a_repair(files, monkeypatch, capsys):
     assert run(monkeypatch, "compare", "new.json", "old.json", "--json") == 0
     found = json.loads(capsys.readouterr().out)

@@ -13,7 +13,14 @@ from rich.console import Console
 
 from conformance.contract.failure import Discrepancy
 from conformance.contract.ladder import rungs
-from conformance.report import comparison, html_report, markdown_summary, terminal_table
+from conformance.report import (
+    comparison,
+    comparison_html,
+    comparison_markdown,
+    html_report,
+    markdown_summary,
+    terminal_table,
+)
 from conformance.report.tables import labels, lines, percent, rows, short
 from conformance.results.findings import findings
 from conformance.results.result_file import CaseResult, Count, Results
@@ -192,6 +199,41 @@ def test_a_comparison_lists_changes_graphs_and_counts():
         "  --- old\n  +++ new\n  @@ -1 +1 @@\n  -a\n  +b\n"
         "1 regressed, 1 fixed, 0 new, 0 gone, 0 fails differently, 1 graphs changed"
     )
+
+
+def two_runs():
+    """A result that a known bug breaks since, one that is repaired, and one graph that changed on two stacks."""
+    old = run(
+        result(graphs={"forward": "a"}), result("test_c", "fail"), result(stack="aot_eager", graphs={"forward": "a"})
+    )
+    new = run(
+        replace(KNOWN, case=old.results[0].case, bug="lost<", graphs={"forward": "<b>"}),
+        result("test_c"),
+        result(stack="aot_eager", graphs={"forward": "<b>"}),
+        torch="2.15.0",
+    )
+    return old, new
+
+
+def test_a_comparison_puts_changes_under_their_bugs_and_shows_a_diff_once():
+    """The bug is a line of its own, with how many results show it; equal diffs of several stacks are one."""
+    text = comparison(diff(*two_runs()))
+    head = f"regressed: 1\n  lost<: {KNOWN.reason}: results that show it: 0 before, 1 now\n"
+    assert text.startswith(f"{head}    layout/test_a.py::test_b on ")
+    assert text.count("graph changed: ") == 2
+    assert text.count("  -a\n  +<b>\n") == 1
+
+
+def test_a_comparison_as_a_page():
+    """Markdown and HTML have the bug, its cases, the diff and the counts; HTML is escaped."""
+    old, new = two_runs()
+    markdown, html = (write(diff(old, new), old, new) for write in (comparison_markdown, comparison_html))
+    assert markdown.startswith("# torch 2.15.0 compared with torch 2.13.0\n\n## Regressed: 1\n\n### lost\\<: ")
+    assert "```diff\n--- old\n+++ new\n@@ -1 +1 @@\n-a\n+<b>\n```\n" in markdown
+    assert markdown.endswith("\n\n1 regressed, 1 fixed, 0 new, 0 gone, 0 fails differently, 2 graphs changed.\n")
+    assert "<summary>lost&lt;: " in html
+    assert "+&lt;b&gt;" in html
+    assert "1 regressed, 1 fixed" in html
 
 
 def test_markdown_of_one_file():

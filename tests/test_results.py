@@ -336,6 +336,7 @@ def test_diff_counts_in_one_line_and_as_data():
                 "device": "cpu",
                 "old": "pass",
                 "new": "fail",
+                "bug": None,
                 "reason": "in call",
             }
         ],
@@ -344,4 +345,34 @@ def test_diff_counts_in_one_line_and_as_data():
         "gone": [],
         "fails_differently": [],
         "graphs": [],
+        "bugs": [],
     }
+
+
+def test_diff_sorts_changes_by_bug():
+    """The bug of most changes comes first and what no ledger explains last; the counts are of all results."""
+    known = {"outcome": "known_failure", "bug": "views-copied", "reason": "views are copied (unreported)"}
+    inherited = {
+        "outcome": "inherited",
+        "bug": "lost",
+        "reason": "dynamo fails likewise: lost, writes are lost (unreported)",
+    }
+    old = run(*(result(name) for name in "abcd"), result("e", **known))
+    new = run(
+        result("a", "fail"), result("b", **inherited), result("c", **known), result("d", **known), result("e", **known)
+    )
+    difference = diff(old, new)
+
+    groups = [(str(bug), [one.key[0][-1] for one in changes]) for bug, changes in difference.by_bug("regressed")]
+    assert groups == [
+        ("views-copied: views are copied (unreported): results that show it: 1 before, 3 now", ["c", "d"]),
+        ("lost: writes are lost (unreported): results that show it: 0 before, 1 now", ["b"]),
+        ("None", ["a"]),
+    ]
+    assert difference.to_json()["bugs"][0] == {
+        "bug": "views-copied",
+        "title": "views are copied (unreported)",
+        "old": 1,
+        "new": 3,
+    }
+    assert [str(bug.bug) for bug, _ in diff(new, old).by_bug("fixed") if bug] == ["views-copied", "lost"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance import cli
-from conformance.report.faults import faults, shows, union
+from conformance.report.state.faults import faults, shows, union
 from conformance.results.bugs import Bug
 from conformance.results.ledger import load_bugs, load_folder
 from conformance.results.result_file import CaseResult
@@ -53,7 +53,7 @@ def test_the_page_is_printed_where_no_file_is_named(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "Missing argument 'RESULTS.json...'"),
+        ((), "name RESULTS.json... for the page of stacks, --bugs DIR for those of bugs"),
         (("gone.json",), "gone.json: no such file"),
         (("known_failures/bugs.toml",), "known_failures/bugs.toml: not JSON"),
         (("openvino.json", "-o", "gone/state.md"), "gone/state.md"),

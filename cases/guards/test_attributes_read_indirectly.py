@@ -8,6 +8,13 @@ from conformance import call, clause, expected, in_scopes, needs
 FULL = in_scopes("full", "nightly")
 
 
+def make_function():
+    def held():
+        return 2
+
+    return held
+
+
 class Held:
     """An object of the caller's; what it lacks itself it has from its class."""
 
@@ -126,6 +133,14 @@ ROWS = [
         marks=FULL,
     ),
     row(count_attributes, Held, setting(added=...), setting(added=1), expected(""""""), id="number_of_them"),
+    row(
+        choose_by_hasattr,
+        make_function,
+        setting(added=...),
+        setting(added=1),
+        expected(""""""),
+        id="added_to_a_function",
+    ),
 ]
 
 

@@ -5,7 +5,7 @@ import functools
 import pytest
 import torch
 
-from conformance import Program, clause, in_scopes
+from conformance import Program, clause, in_scopes, needs
 
 FULL = in_scopes("full", "nightly")
 
@@ -123,6 +123,25 @@ def make_dispatched(device):
     return program
 
 
+def make_counting_itself(device):
+    def program(x):
+        program.calls = getattr(program, "calls", 0) + 1
+        return x * 2
+
+    return program
+
+
+def make_counting_another(device):
+    def double(x):
+        double.calls = getattr(double, "calls", 0) + 1
+        return x * 2
+
+    def program(x):
+        return double(x), double.calls
+
+    return program
+
+
 def two_calls(device):
     return [(torch.arange(3.0, device=device),) for _ in range(2)]
 
@@ -147,3 +166,15 @@ def test_called(stack, device, make):
     run.assert_matches_eager()
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
     run.dynamo[:1].operators.expect("""mul""")
+
+
+@pytest.mark.parametrize("make", [make_counting_itself, make_counting_another])
+@needs("graph_breaks")
+@clause("python.objects.attributes")
+def test_calls_counted_in_an_attribute(stack, device, make):
+    """A function that counts its calls in an attribute of its own has counted each of them."""
+    run = stack.run(Program(make=make), two_calls)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+    run.dynamo[-1:].operators.expect("""mul""")

@@ -13,13 +13,19 @@ def compare(
     old: Annotated[str, typer.Argument(metavar="OLD.json")],
     new: Annotated[str, typer.Argument(metavar="NEW.json")],
     as_json: Annotated[bool, typer.Option("--json")] = False,
+    html: Annotated[str, typer.Option(metavar="FILE", help="Write it as a single-file HTML page as well.")] = "",
+    markdown: Annotated[str, typer.Option(metavar="FILE", help="Write it as a Markdown page as well.")] = "",
 ) -> None:
-    """What regressed, got fixed, is new, gone or fails differently in the new file, and the graphs that changed."""
-    from conformance.report.terminal import comparison
+    """What regressed, got fixed, is new, gone or fails differently in the new file by bug, and the changed graphs."""
+    from conformance.report import comparison, comparison_html, comparison_markdown
     from conformance.results.result_file import Results
     from conformance.results.result_sets import diff
 
-    difference = diff(Results.read(Path(old)), Results.read(Path(new)))
+    before, after = Results.read(Path(old)), Results.read(Path(new))
+    difference = diff(before, after)
+    for file, written in ((html, comparison_html), (markdown, comparison_markdown)):
+        if file:
+            Path(file).write_text(written(difference, before, after), encoding="utf-8")
     print(json.dumps(difference.to_json(), indent=2) if as_json else comparison(difference))
     raise typer.Exit(1 if difference.regressed else 0)
 
@@ -43,22 +49,31 @@ def report(
 
 
 def state(
-    files: Annotated[list[str], typer.Argument(metavar="RESULTS.json...")],
+    files: Annotated[list[str] | None, typer.Argument(metavar="RESULTS.json...")] = None,
     output: Annotated[str, typer.Option("-o", metavar="FILE", help="Where to write; default: standard output.")] = "",
+    bugs: Annotated[str, typer.Option(metavar="DIR", help="Write a page for each unreported bug of torch.")] = "",
 ) -> None:
-    """Write the state of the stacks in result files, and of torch by the bugs that ship, as a Markdown page."""
+    """Write the state of the stacks in result files, and of torch by the bugs that ship, as Markdown pages."""
     from conformance.contract.catalog import cases_root
-    from conformance.report.state import state_page
+    from conformance.report.state.bug_pages import bug_pages
+    from conformance.report.state.page import state_page
     from conformance.results.ledger import FOLDER, load_bugs, load_folder
     from conformance.results.result_file import Results
 
-    columns = [Results.read(Path(file)) for file in files]
+    if not files and not bugs:
+        raise typer.BadParameter("name RESULTS.json... for the page of stacks, --bugs DIR for those of bugs, or both")
     folder = cases_root().parent / FOLDER
-    page = state_page(columns, load_bugs(folder), load_folder(folder).values())
-    if output:
-        Path(output).write_text(page, encoding="utf-8")
-    else:
-        print(page, end="")
+    known, ledgers = load_bugs(folder), load_folder(folder).values()
+    if files:
+        page = state_page([Results.read(Path(file)) for file in files], known, ledgers)
+        if output:
+            Path(output).write_text(page, encoding="utf-8")
+        else:
+            print(page, end="")
+    if bugs:
+        Path(bugs).mkdir(parents=True, exist_ok=True)
+        for name, text in bug_pages(known, ledgers, folder).items():
+            (Path(bugs) / name).write_text(text, encoding="utf-8")
 
 
 def merge(

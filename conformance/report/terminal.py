@@ -1,4 +1,4 @@
-"""The terminal view: findings, a line for each result that is not as expected, the table; and two files compared."""
+"""The terminal view: findings, a line for each result that is not as expected, and the table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from conformance.report.finding_blocks import LONGEST_STACK, block, denied, failure_line, shortened
-from conformance.report.tables import ALL_AREAS, GROUPS, labels, numbers, percent, rows, why
+from conformance.report.tables import ALL_AREAS, GROUPS, labels, numbers, percent, rows
 from conformance.results.findings import by_origin, findings
 from conformance.results.result_file import Count, Results
-from conformance.results.result_sets import LISTS, Change, Difference, seen
 
 # A narrower terminal breaks the lines of the table; cells that are cut off would hide what they say.
 WIDTH = 140
@@ -90,27 +89,3 @@ def _cell(count: Count | None) -> str:
     passed, known, unexpected = numbers(count)[:3]
     marked = f"[red]{unexpected:3}[/red]" if unexpected else f"{unexpected:3}"
     return f"{passed:4} {known:3} {marked} {percent(count.pass_rate):>5}"
-
-
-def _explained(name: str, change: Change) -> str:
-    if change.old is None or change.new is None:
-        return ""
-    if name == "fails_differently":
-        return f"{seen(change.old)} before, {seen(change.new)} now"
-    return why(change.new) if name == "regressed" else ""
-
-
-def comparison(difference: Difference) -> str:
-    """The lists of changes, the graphs that changed as diffs, and one line of counts."""
-    text: list[str] = []
-    for name, head in LISTS.items():
-        entries = getattr(difference, name)
-        text.append(f"{head}: {len(entries) or 'none'}")
-        for change in entries:
-            reason = _explained(name, change)
-            text.append(f"  {change}" + (f": {reason}" if reason else ""))
-    for graph in difference.graphs:
-        case, stack, device = graph.key
-        text.append(f"graph changed: {case} on {stack}, {device}, stage {graph.stage}")
-        text += [f"  {line}" for line in graph.diff.splitlines()]
-    return "\n".join([*text, difference.line])

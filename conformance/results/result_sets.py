@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from conformance.results.result_file import NO_VERDICT, CaseResult, Key, Results, ResultsError
@@ -75,14 +76,36 @@ class Change:
 
     def __str__(self) -> str:
         case, stack, device = self.key
-        return (
-            f"{case} on {stack}, {device}: {_outcome(self.old) or 'no result'} -> {_outcome(self.new) or 'no result'}"
-        )
+        old, new = (_outcome(one) or "no result" for one in (self.old, self.new))
+        return f"{case} on {stack}, {device}: {old} -> {new}"
+
+    @property
+    def bug(self) -> str | None:
+        """The bug that the new result shows; where it shows none, or there is no new result, that of the old one."""
+        return next((one.bug for one in (self.new, self.old) if one is not None and one.bug and _rank(one) != _KEPT), None)
 
     def to_json(self) -> dict[str, Any]:
         """The change as `compare --json` prints it."""
         reason = self.new.reason if self.new else ""
-        return {**_named(self.key), "old": _outcome(self.old), "new": _outcome(self.new), "reason": reason}
+        outcomes = {"old": _outcome(self.old), "new": _outcome(self.new)}
+        return {**_named(self.key), **outcomes, "bug": self.bug, "reason": reason}
+
+
+@dataclass(frozen=True)
+class BugChange:
+    """One bug of the ledgers, and how many results show it in each of two runs."""
+
+    bug: str
+    title: str
+    old: int
+    new: int
+
+    def __str__(self) -> str:
+        return f"{self.bug}{f': {self.title}' if self.title else ''}: results that show it: {self.old} before, {self.new} now"
+
+    def to_json(self) -> dict[str, Any]:
+        """The bug as `compare --json` prints it."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -118,6 +141,17 @@ class Difference:
     gone: list[Change] = field(default_factory=list)
     fails_differently: list[Change] = field(default_factory=list)
     graphs: list[GraphChange] = field(default_factory=list)
+    #: The bugs that results of either run show, those that most results lost or gained first.
+    bugs: list[BugChange] = field(default_factory=list)
+
+    def by_bug(self, name: str) -> list[tuple[BugChange | None, list[Change]]]:
+        """One of the lists by bug, the bug of most changes first; what no ledger explains comes last, under None."""
+        groups: dict[str | None, list[Change]] = {}
+        for change in getattr(self, name):
+            groups.setdefault(change.bug, []).append(change)
+        known = {one.bug: one for one in self.bugs}
+        order = sorted(groups, key=lambda bug: (bug is None, -len(groups[bug]), bug or ""))
+        return [(known[bug] if bug is not None else None, groups[bug]) for bug in order]
 
     @property
     def line(self) -> str:
@@ -148,7 +182,17 @@ def diff(old: Results, new: Results) -> Difference:
             getattr(difference, kind).append(change)
         if change.old is not None and change.new is not None:
             difference.graphs += _graph_changes(key, change.old, change.new)
+    difference.bugs = _bugs(old, new)
     return difference
+
+
+def _bugs(old: Results, new: Results) -> list[BugChange]:
+    counts = [Counter(one.bug for one in run.results if one.bug and _rank(one) != _KEPT) for run in (old, new)]
+    # The reason of a known failure is the bug's title; that of an inherited one has it behind rung and id.
+    reasons = ((one.bug, one.reason) for one in (*old.results, *new.results) if _rank(one) == _KNOWN and one.bug)
+    titles = {bug: reason.rpartition(f": {bug}, ")[2] for bug, reason in reasons}
+    found = [BugChange(bug, titles.get(bug, ""), counts[0][bug], counts[1][bug]) for bug in {**counts[0], **counts[1]}]
+    return sorted(found, key=lambda one: (-abs(one.new - one.old), one.bug))
 
 
 _BROKEN, _KNOWN, _KEPT = 0, 1, 2

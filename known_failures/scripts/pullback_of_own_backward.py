@@ -28,7 +28,7 @@ def program(x, y):
 
 
 x, y = torch.ones(3), torch.ones(3, requires_grad=True)
-eager = program(x, y).requires_grad
-compiled = torch.compile(program, backend="aot_eager")(x, y).requires_grad
-print(f"torch {torch.__version__}: eager {eager}, compiled {compiled}")
-raise SystemExit(eager != compiled)
+expected = program(x, y).requires_grad
+seen = torch.compile(program, backend="aot_eager")(x, y).requires_grad
+print("expected:", expected, "seen:", seen)
+raise SystemExit(seen != expected)

@@ -16,6 +16,6 @@ expected = [3.0, 3.0]
 try:
     seen = torch.compile(removed_hook, backend="eager")(torch.ones(2, requires_grad=True)).tolist()
 except AssertionError as error:
-    seen = repr(error)[:100]
+    seen = type(error).__name__
 print("expected:", expected, "seen:", seen)
 raise SystemExit(seen != expected)

@@ -1,6 +1,6 @@
 """A tensor that only the branch not taken writes to has its version counter moved.
 
-Expected: False. Seen: True.
+Expected: False. Seen: True. A release that refuses such a branch does not show it.
 """
 
 import torch
@@ -18,10 +18,13 @@ def written(x, y):
 def version_moved(program):
     x, y = torch.ones(3), torch.ones(3)
     version = y._version
-    program(x, y)
+    try:
+        program(x, y)
+    except Exception as error:
+        return type(error).__name__
     return y._version != version
 
 
 expected, seen = version_moved(written), version_moved(torch.compile(written, backend="aot_eager"))
 print("expected:", expected, "seen:", seen)
-raise SystemExit(seen != expected)
+raise SystemExit(seen is True)

@@ -12,8 +12,8 @@ from packaging.version import Version
 
 from conformance.contract.profiles import PROFILES
 from conformance.contract.registry import LEVELS
-from conformance.report.faults import KINDS, Fault, faults, shows
 from conformance.report.markdown import code, escaped, table
+from conformance.report.state.faults import KINDS, Fault, faults, shows
 from conformance.results.bugs import UNREPORTED, Bug
 from conformance.results.findings import findings
 from conformance.results.ledger import Ledger

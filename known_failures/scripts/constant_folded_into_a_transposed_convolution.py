@@ -1,0 +1,25 @@
+"""Freezing scales the weight of a transposed convolution along its input channels, by a constant of the output's.
+
+Expected: a difference of about 0. Seen: one of several units.
+"""
+
+import torch
+import torch._inductor.config
+
+
+class Product(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.ConvTranspose2d(8, 8, 1)
+        self.register_buffer("scale", torch.arange(1.0, 9.0).view(1, 8, 1, 1))
+
+    def forward(self, x):
+        return self.conv(x) * self.scale
+
+
+torch.manual_seed(0)
+module, x = Product().eval(), torch.randn(2, 8, 5, 4)
+with torch.no_grad(), torch._inductor.config.patch(freezing=True):
+    seen = (module(x) - torch.compile(module)(x)).abs().max().item()
+print("expected: about 0 seen:", round(seen, 2))
+raise SystemExit(seen > 0.01)
