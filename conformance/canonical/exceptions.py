@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterator
 
 from conformance.canonical.frames import first_to_read, shown
-
-
-def members_of(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, its causes and its contexts, each once."""
-    pending, seen = [error], set()
-    while pending:
-        member = pending.pop()
-        if not isinstance(member, BaseException) or id(member) in seen:
-            continue
-        seen.add(id(member))
-        yield member
-        pending += [getattr(member, "inner_exception", None), member.__cause__, member.__context__]
+from conformance.canonical.wrapped import first_line, members_of, raised_first
 
 
 def innermost(error: BaseException) -> BaseException:
@@ -26,11 +14,6 @@ def innermost(error: BaseException) -> BaseException:
     while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
         error = inner
     return error
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an exception's message that is not empty, or ''."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 
 
 def innermost_message(error: BaseException) -> str:
@@ -55,21 +38,10 @@ def told(error: BaseException, *, by_a_stack: bool = False) -> str:
 
     Of what a stack raised, the last frame of its own package is told as well.
     """
-    inner = _inner(error)
+    inner = raised_first(error)
     says = first_line(inner) if inner is error else f"{type(inner).__name__}: {first_line(inner)}"
     frame = _frame(inner) if by_a_stack or inner is not error else ""
     return says + (f" (at {frame})" if frame else "")
-
-
-def _inner(error: BaseException) -> BaseException:
-    """The error that was raised in the first place, under those that wrap it or were raised from it."""
-    inner, seen = error, {id(error)}
-    while (wrapped := getattr(inner, "inner_exception", None) or inner.__cause__) is not None:
-        if id(wrapped) in seen:
-            break
-        inner = wrapped
-        seen.add(id(inner))
-    return inner
 
 
 def _frame(error: BaseException) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from conformance.canonical.exceptions import first_line, innermost
+from conformance.canonical.exceptions import innermost
+from conformance.canonical.wrapped import first_line
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
 from conformance.program.programs import Calls, Program, call
 from conformance.run.bound_stack import BoundStack

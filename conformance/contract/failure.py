@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,8 @@ class CaseFailure(AssertionError):
     """A broken promise: the phase of the run it shows in, and what differs.
 
     ``exception`` is the type of what the stack raised, where that
-    is the failure; ``run`` is the run in which it was seen.
+    is the failure; ``run`` is the run in which it was seen. Where it was seen in several, ``parts`` has the run of each
+    by what the places of its discrepancies begin with.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class CaseFailure(AssertionError):
         discrepancies: Iterable[Discrepancy] = (),
         exception: str | None = None,
         run: Any = None,
+        parts: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.phase = phase
         self.discrepancies = tuple(discrepancies)
         self.exception = exception
         self.run = run
+        self.parts = dict(parts or {})

@@ -18,8 +18,11 @@ class NoText(ValueError):
     """An argument that cannot be written down."""
 
 
-def program_text(samples: Sequence[Sample], device: str) -> str:
-    """A function ``program`` of all tensors of the samples that returns their results in a list."""
+def program_text(samples: Sequence[Sample], device: str, ending: str = "") -> str:
+    """A function ``program`` of all tensors of the samples that returns their results in a list.
+
+    ``ending`` is added to its name, where several stand in one file.
+    """
     names: list[str] = []
     lines = []
     for sample in samples:
@@ -27,7 +30,7 @@ def program_text(samples: Sequence[Sample], device: str) -> str:
         names += own.values()
         lines.append(f"        {_call(sample, own, device)},\n")
     body = f"    return [\n{''.join(lines)}    ]\n"
-    return f"import torch\n\n\ndef program({', '.join(names)}):\n{body}"
+    return f"import torch\n\n\ndef program{ending}({', '.join(names)}):\n{body}"
 
 
 def _call(sample: Sample, names: dict[int, str], device: str) -> str:
@@ -41,10 +44,10 @@ def _call(sample: Sample, names: dict[int, str], device: str) -> str:
     return f"{arguments[0]}.{name}{called}"
 
 
-def whole_text(sample: Sample, device: str) -> str:
+def whole_text(sample: Sample, device: str, ending: str = "") -> str:
     """A program of one sample with its inputs; raises `NoText` where these are too large."""
     rows = "".join(f"        {tensor_text(tensor)},\n" for tensor in sample.tensors)
-    return f"{program_text([sample], device)}\n\ndef calls(device):\n    return [(\n{rows}    )]\n"
+    return f"{program_text([sample], device, ending)}\n\ndef calls{ending}(device):\n    return [(\n{rows}    )]\n"
 
 
 def tensor_text(tensor: torch.Tensor) -> str:

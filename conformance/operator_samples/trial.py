@@ -87,14 +87,15 @@ def _calls(samples: Sequence[Sample], count: int) -> Any:
 
 def run_alone(stack: BoundStack, sample: Sample, calls: int) -> Run:
     """One sample as a program of its own, from its text where its inputs can be written down."""
+    ending = re.sub(r"\W+", "_", f"_{sample.name}").rstrip("_")
     try:
-        module = _module(whole_text(sample, stack.device))
-        made = module.calls
+        module = _module(whole_text(sample, stack.device, ending))
+        made = vars(module)[f"calls{ending}"]
     except NoText:
-        module, made = _module(program_text([sample], stack.device)), _calls([sample], 1)
+        module, made = _module(program_text([sample], stack.device, ending)), _calls([sample], 1)
     if calls > 1:
         made = functools.partial(_repeated, made, calls)
-    return stack.run_beside(Program(function=module.program), made)
+    return stack.run_beside(Program(function=vars(module)[f"program{ending}"]), made)
 
 
 def _repeated(made: Any, count: int, device: str) -> list[Any]:
@@ -155,6 +156,7 @@ def _tell(stack: BoundStack, row: str, form: str, differing: Sequence[tuple[Samp
         discrepancies=named,
         exception=None,
         run=run,
+        parts={sample.name: one for sample, one in differing},
     )
 
 

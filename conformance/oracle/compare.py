@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.canonical.exceptions import members_of, told
+from conformance.canonical.exceptions import told
+from conformance.canonical.wrapped import members_of
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
 from conformance.oracle.compare_values import DEFAULT_TOLERANCE, Judge, Tolerance, show
 from conformance.oracle.observation import LET_GO, TENSOR_VALUES, UNTRACKED, Observation, Place, Raised, Warned

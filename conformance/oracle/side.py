@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from conformance.canonical.exceptions import members_of
+from conformance.canonical.wrapped import members_of
 from conformance.oracle.lifetimes import lifetimes
 from conformance.oracle.observation import Observation, Phase, Raised
 from conformance.oracle.raised_warnings import heard

@@ -115,8 +115,10 @@ class Expressions:
     def _callable(self, value: Any) -> str | None:
         if isinstance(value, functools.partial):
             self.sources.imports["import functools"] = None
-            bound = [f"{name}={self.of(one)}" for name, one in value.keywords.items()]
-            return f"functools.partial({', '.join([self.of(value.func), *map(self.of, value.args), *bound])})"
+            # The function first: its module's names may stand for what is bound.
+            parts = [self.of(value.func), *map(self.of, value.args)]
+            parts += [f"{name}={self.of(one)}" for name, one in value.keywords.items()]
+            return f"functools.partial({', '.join(parts)})"
         if isinstance(value, _ModuleFactory):
             return f"lambda device: {self.of(value.module_class)}().to(device)"
         if isinstance(value, CallSequence):

@@ -206,13 +206,20 @@ def source_within(function: Any) -> tuple[str, bool]:
         first = min([getattr(node, "lineno", -1), *(one.lineno for one in decorators(node))])
         if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
             segment = ast.get_source_segment(text, node) or ""
-            if _same(compile(f"({segment})", "", "eval").co_consts, code) or code.co_freevars:
+            if _same(compile(f"{_imports(module)}\n({segment})", "", "exec").co_consts, code) or code.co_freevars:
                 found.append((" ".join(line.strip() for line in segment.splitlines()), True))
         elif isinstance(node, ast.FunctionDef) and node.name == code.co_name and first == code.co_firstlineno:
             found.append((textwrap.dedent("\n".join(text.splitlines()[first - 1 : node.end_lineno])), False))
     if not found:
         raise ScriptError(f"{function.__qualname__} of {module.__name__}: its source is not found")
     return found[0]
+
+
+@cache
+def _imports(module: ModuleType) -> str:
+    """The imports of a module: the methods of what is imported are called by other instructions."""
+    imports = [node for node in _statements(module) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return "\n".join(ast.unparse(node) for node in imports if getattr(node, "module", "") != "__future__")
 
 
 def _same(constants: tuple[Any, ...], code: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from conformance.canonical.exceptions import first_line
+from conformance.canonical.wrapped import first_line
 from conformance.contract.failure import Discrepancy
 from conformance.program.programs import Program, ProgramError, build_calls
 from conformance.run.in_child import Ended, call_in_child

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from conformance.canonical.exceptions import canonical_message, first_line, innermost
+from conformance.canonical.exceptions import canonical_message, innermost
 from conformance.canonical.expect import Expectable
 from conformance.canonical.graphs import Graphs
+from conformance.canonical.wrapped import first_line
 from conformance.capture.guard_counts import Guards
 from conformance.capture.recorder import Recorder
 from conformance.contract.failure import CaseFailure

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 
+from conformance.canonical.wrapped import first_line, members_of, raised_first
 from conformance.standalone.looking import Facts
 from conformance.standalone.outliving import LET_GO
-from conformance.standalone.stepping import Side, identical, members_of
+from conformance.standalone.stepping import Side, identical
 
 #: How far floats may differ from eager's: units in the last place of the tensor's largest magnitude, by their bytes.
 ULPS = {2: 8, 4: 256, 8: 256}
@@ -20,6 +22,8 @@ FOLLOWS = {
     "value": ("shape", "dtype", "type", "layout"),
     "stride": ("shape", "type", "layout"),
     "storage_offset": ("shape", "type", "layout"),
+    "is_conj": ("dtype", "type"),
+    "is_neg": ("dtype", "type"),
     "has_history": ("requires_grad",),
     "is_leaf": ("requires_grad",),
     "storage_contents": ("value", "storage_size"),
@@ -30,11 +34,9 @@ FOLLOWS = {
 def told(side: Side) -> str:
     if side.raised is None:
         return "raises nothing"
-    inner, wraps = side.raised, ""
-    while (wrapped := getattr(inner, "inner_exception", None) or inner.__cause__) is not None:
-        inner, wraps = wrapped, f"{type(wrapped).__name__}: "
-    said = next((line.strip() for line in str(inner).splitlines() if line.strip()), "")
-    return f"raises {type(side.raised).__name__} in {side.step}: {wraps}{said}"
+    first = raised_first(side.raised)
+    wraps = f"{type(first).__name__}: " if first is not side.raised else ""
+    return f"raises {type(side.raised).__name__} in {side.step}: {wraps}{first_line(first)}"
 
 
 def same_exception(eager: Side, stack: Side) -> bool:
@@ -47,14 +49,17 @@ def same_exception(eager: Side, stack: Side) -> bool:
     if not type(stack.raised).__module__.startswith("torch."):
         return isinstance(stack.raised, wanted)
     for member in members_of(stack.raised):
-        wraps = type(member).__module__.startswith("torch.") and len(members_of(member)) > 1
+        wraps = type(member).__module__.startswith("torch.") and any(one is not member for one in members_of(member))
         if isinstance(member, wanted) and (not wraps or type(member) is wanted):
             return True
     return False
 
 
-def difference(where: str, eager: Any, stack: Any) -> tuple[Any, Any] | None:
-    """The two values that differ most, or None: tensors by value, floats within `ULPS`, everything else exactly."""
+def difference(where: str, eager: Any, stack: Any, most_off: float = math.inf) -> tuple[Any, Any] | None:
+    """The first two values that differ, or None: tensors by value, floats within `ULPS`, everything else exactly.
+
+    No float may be further off than ``most_off``.
+    """
     if not (isinstance(eager, torch.Tensor) and isinstance(stack, torch.Tensor)) or eager.shape != stack.shape:
         tensors = isinstance(eager, torch.Tensor) or isinstance(stack, torch.Tensor)
         return (shown(eager), shown(stack)) if tensors or eager != stack else None
@@ -71,7 +76,8 @@ def difference(where: str, eager: Any, stack: Any) -> tuple[Any, Any] | None:
         wrong = torch.where(finite, False, ~((eager == stack) | (eager.isnan() & stack.isnan())))
         most = torch.where(finite, eager.double().abs(), 0.0).max()
         off = (torch.where(finite, eager.double(), 0.0) - torch.where(finite, stack.double(), 0.0)).abs()
-        wrong |= finite & ~(off <= ULPS.get(eager.element_size(), 1) * torch.finfo(eager.dtype).eps * most)
+        unit = ULPS.get(eager.element_size(), 1) * torch.finfo(eager.dtype).eps
+        wrong |= finite & ~(off <= (unit * most).clamp(max=most_off))
     else:
         wrong = eager != stack
     if not bool(wrong.any()):
@@ -86,7 +92,9 @@ def shown(fact: Any) -> str:
     return f"{tuple(fact.shape)} {fact.dtype}" if isinstance(fact, torch.Tensor) else str(fact)
 
 
-def differences(eager: Facts, stack: Facts) -> Iterator[tuple[tuple[str, str], str, Any, Any]]:
+def differences(
+    eager: Facts, stack: Facts, off_by: Mapping[str, float]
+) -> Iterator[tuple[tuple[str, str], str, Any, Any]]:
     """(place, observable, eager's, the stack's) of what differs after one step."""
     for place in [*eager, *(place for place in stack if place not in eager)]:
         where, observable = place
@@ -109,7 +117,7 @@ def differences(eager: Facts, stack: Facts) -> Iterator[tuple[tuple[str, str], s
             continue  # the program itself keeps it
         elif observable == "version" and (ours == UNTRACKED or (ours, theirs) == ("not moved", UNTRACKED)):
             continue  # eager itself wrote past the counter, or the value says it
-        elif found := difference(where, ours, theirs):
+        elif found := difference(where, ours, theirs, off_by.get(f"{where}.{observable}", math.inf) / 2):
             only_size_1 = observable == "stride" and eager[where, "shape"] == stack[where, "shape"]
             if only_size_1:
                 sizes = zip(ours, theirs, eager[where, "shape"], strict=True)
@@ -117,11 +125,11 @@ def differences(eager: Facts, stack: Facts) -> Iterator[tuple[tuple[str, str], s
             yield place, "size_1_stride" if only_size_1 else observable, *found
 
 
-def compare(eager: Side, stack: Side) -> list[str]:
+def compare(eager: Side, stack: Side, off_by: Mapping[str, float]) -> list[str]:
     """One line an observable that differs, at the first step where it does."""
     found: dict[tuple[str, str], tuple[int, str]] = {}
     for number, (ours, theirs) in enumerate(zip(eager.phases, stack.phases, strict=False)):
-        for place, observable, one, other in differences(ours, theirs):
+        for place, observable, one, other in differences(ours, theirs, off_by):
             line = f"{place[0]}.{observable}: eager {one}, stack {other}"
             if observable == "value" and number and place in eager.phases[number - 1]:
                 line += f" (after step {number + 1}; as in eager before)"
@@ -134,7 +142,7 @@ def compare(eager: Side, stack: Side) -> list[str]:
     if not same_exception(eager, stack):
         lines.append(f"exception: eager {told(eager)}, stack {told(stack)}")
     elif eager.raised is not None:
-        for place, observable, one, other in differences(eager.left, stack.left):
+        for place, observable, one, other in differences(eager.left, stack.left, off_by):
             if place not in found:
                 lines.append(f"{place[0]}.{observable}: eager {one}, stack {other}")
     return lines

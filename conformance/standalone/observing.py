@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from conformance.canonical.wrapped import members_of
 from conformance.standalone.looking import (
     Facts,
     Watched,
@@ -28,7 +29,6 @@ from conformance.standalone.stepping import (
     as_tuple,
     identical,
     made_by,
-    members_of,
     one_call,
     run_backward,
     seed,
@@ -137,7 +137,8 @@ class Looker:
         facts[where, "shape"] = read(lambda: tuple(one.shape))
         facts[where, "device"] = read(lambda: str(one.device))
         facts[where, "has_history"] = read(lambda: one.grad_fn is not None)
-        facts[where, "is_inference"] = read(one.is_inference)
+        facts[where, "is_inference"], facts[where, "is_conj"] = read(one.is_inference), read(one.is_conj)
+        facts[where, "is_neg"] = read(one.is_neg)
         if one.layout is torch.strided and read(one.numel):
             facts[where, "stride"] = read(one.stride)
             facts[where, "storage_offset"] = read(one.storage_offset)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 
+from conformance.canonical import wrapped
 from conformance.program.sources import OURS, bound, source_text
 from conformance.standalone import differing, looking, observing, outliving, running, stepping
 
 #: What runs in every script, in the order in which it is pasted.
-RUNTIME = (looking, stepping, outliving, observing, differing, running)
+RUNTIME = (wrapped, looking, stepping, outliving, observing, differing, running)
 
 
 def order(line: str) -> tuple[bool, str]:
@@ -23,7 +25,10 @@ def renamed(name: str, taken: set[str]) -> str:
 
 
 def runtime(taken: set[str]) -> tuple[set[str], str]:
-    """The imports and the text of what runs in every script; a name that the program has as well gets an underscore."""
+    """The imports and the text of what runs in every script; a name that the program has as well gets an underscore.
+
+    So does a builtin whose name the program gives to something else.
+    """
     imports: set[str] = set()
     pieces = []
     for module in RUNTIME:
@@ -39,8 +44,14 @@ def runtime(taken: set[str]) -> tuple[set[str], str]:
             first = node.end_lineno or first
         pieces.append("\n".join(text.splitlines()[first:]).strip())
     text = re.sub(r"  # type: ignore\[[\w-]+\]", "", "\n\n\n".join(pieces))
-    names = {name for node in ast.parse(text).body for name in bound(node)} & taken
-    return imports, _with_underscores(text, names) if names else text
+    built_in = (
+        {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} & set(dir(builtins)) & taken
+    )
+    names = {name for node in ast.parse(text).body for name in bound(node)} & taken | built_in
+    if built_in:
+        imports.add("import builtins")
+    kept = "\n".join(f"{name}_ = builtins.{name}" for name in sorted(built_in))
+    return imports, "\n\n\n".join(filter(None, [kept, _with_underscores(text, names) if names else text]))
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -74,7 +74,8 @@ def differing(case: Case) -> list[str]:
         logging.getLogger("torch._dynamo.guards.__recompiles").addHandler(recompiles)
     with modes_restored(), configured(case.config):
         stack = observe(case, compiled=True)
-    return [*compare(eager, stack), *otherwise_compiled(case.promised, recompiles)]
+    lines = [*compare(eager, stack, case.off_by), *otherwise_compiled(case.promised, recompiles)]
+    return [f"{case.name}.{line}" if case.name else line for line in lines]
 
 
 def ended(case: Case) -> int:
@@ -93,12 +94,12 @@ def ended(case: Case) -> int:
     return 1
 
 
-def main(case: Case) -> int:
+def main(*cases: Case) -> int:
     """Print what differs: exit status 1 where something does, 0 where nothing, 2 where the script cannot be run."""
-    if case.in_child and IN_CHILD not in os.environ:
-        return ended(case)
+    if cases[0].in_child and IN_CHILD not in os.environ:
+        return ended(cases[0])
     try:
-        lines = differing(case)
+        lines = [line for case in cases for line in differing(case)]
     except Exception as error:
         said = next(iter(str(error).splitlines()), "")
         print(f"the script failed: {type(error).__name__}: {said}")

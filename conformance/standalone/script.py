@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -25,6 +27,8 @@ from conformance.standalone.pasting import order, renamed, runtime
 
 #: What the case says about the compilation and a script can count.
 COUNTED = ("graphs", "recompiles", "graph_breaks")
+#: Observables that are compared by value.
+VALUES = ("value", "storage_contents")
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,22 @@ class Subject:
     in_child: float = 0
     #: The modules whose top-level names may stand for values.
     modules: Sequence[str] = field(default=())
+    #: Where several programs were tried, those to run, by what the places of their discrepancies begin with.
+    parts: Mapping[str, tuple[Program, Calls]] = field(default_factory=dict)
+    #: What the lines of this part begin with.
+    name: str = ""
+
+    def each(self) -> Iterator[Subject]:
+        """What the script runs, each with its own discrepancies: one program and its calls, or every part."""
+        if not self.parts:
+            yield self
+        for name, (program, calls) in self.parts.items():
+            own = [
+                replace(found, where=found.where.removeprefix(name).lstrip("."))
+                for found in self.discrepancies
+                if found.where == name or found.where.startswith(f"{name}.")
+            ]
+            yield replace(self, program=program, calls=calls, discrepancies=own, parts={}, name=name)
 
 
 def script_of(subject: Subject, *, title: str, folder: Path | None = None) -> str:
@@ -49,14 +69,13 @@ def script_of(subject: Subject, *, title: str, folder: Path | None = None) -> st
     ``folder`` is where it will lie: the folder of this run is then found from there.
     """
     expressions = Expressions(subject.modules)
-    fields = dict(_fields(subject, expressions))
+    cases = [dict(_fields(one, expressions)) for one in subject.each()]
     compile_program = _compile(subject.stack, subject.program, expressions)
     program = expressions.text()
     taken = {name for node in ast.parse(program).body for name in bound(node)}
     imports, pasted = runtime(taken)
     imports |= {*expressions.sources.imports, "import torch"}
     future = "from __future__ import annotations\n\n" if expressions.sources.postponed else ""
-    case = "".join(f"    {name!r}: {value},\n" for name, value in fields.items())
     parts = [
         "\n".join(f"# {line}".rstrip() for line in _header(subject, title)),
         f"{future}import os\nimport sys",
@@ -64,10 +83,13 @@ def script_of(subject: Subject, *, title: str, folder: Path | None = None) -> st
         "\n".join(sorted(imports - {"import os", "import sys"}, key=order)),
         program,
         compile_program,
-        f"CASE = {{\n{case}    'compile': compile_program,\n}}",
+        f"CASES = [\n{''.join(map(_case, cases))}]",
         _THE_SAME,
         pasted,
-        f'if __name__ == "__main__":\n    sys.exit({renamed("main", taken)}({renamed("Case", taken)}(**CASE)))',
+        (
+            f'if __name__ == "__main__":\n'
+            f"    sys.exit({renamed('main', taken)}(*({renamed('Case', taken)}(**one) for one in CASES)))"
+        ),
     ]
     return "\n\n\n".join(filter(None, parts)) + "\n"
 
@@ -89,6 +111,11 @@ def _folder(folder: Path | None) -> str:
     if folder is None:
         return ""
     return f", os.path.join(os.path.dirname(os.path.abspath(__file__)), {os.path.relpath(Path.cwd(), folder)!r})"
+
+
+def _case(fields: Mapping[str, str]) -> str:
+    written = "".join(f"        {name!r}: {value},\n" for name, value in fields.items())
+    return f"    {{\n{written}        'compile': compile_program,\n    }},\n"
 
 
 def _header(subject: Subject, title: str) -> Iterable[str]:
@@ -134,8 +161,22 @@ def _fields(subject: Subject, write: Expressions) -> Iterator[tuple[str, str]]:
     promised = {found.observable: found.expected for found in subject.discrepancies if found.observable in COUNTED}
     if promised:
         yield "promised", repr(promised)
+    off_by = {found.name: _distance(found) for found in subject.discrepancies if found.observable in VALUES}
+    if told := {name: distance for name, distance in off_by.items() if 0 < distance < math.inf}:
+        yield "off_by", repr(told)
+    if subject.name:
+        yield "name", repr(subject.name)
     if subject.in_child:
         yield "in_child", repr(subject.in_child)
+
+
+def _distance(found: Discrepancy) -> float:
+    """How far apart the two numbers are that a discrepancy tells; 0 where it tells none."""
+    try:
+        expected, actual = (float(re.split("[ ,]", told)[0]) for told in (found.expected, found.actual))
+    except ValueError:
+        return 0.0
+    return abs(expected - actual)
 
 
 def _compile(stack: Stack, program: Program, write: Expressions) -> str:

@@ -36,6 +36,10 @@ class Case:
     watched: bool = True
     #: Whether what a call lets go of is looked at, by one more call.
     fates: bool = False
+    #: How far off values were in the run, by the names of the places, where rounding is let pass up to half of that.
+    off_by: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    #: What its lines begin with, in a script of several cases.
+    name: str = ""
     #: Seconds that the stack may take where it ends the process or hangs; 0 where it does neither.
     in_child: float = 0
 
@@ -114,18 +118,6 @@ def run_backward(case: Case, outputs: list[Any]) -> None:
                 roots.append(leaf)
     if roots:
         torch.autograd.backward(roots, [(case.tangent or incoming)(root) for root in roots])
-
-
-def members_of(error: BaseException | None) -> list[BaseException]:
-    """The error and everything it wraps."""
-    pending: list[Any] = [error]
-    found: list[BaseException] = []
-    while pending:
-        member = pending.pop()
-        if isinstance(member, BaseException) and not any(member is one for one in found):
-            found.append(member)
-            pending += [getattr(member, "inner_exception", None), member.__cause__, member.__context__]
-    return found
 
 
 #: Modes that are never left: leaving one brings back what was in force before it.

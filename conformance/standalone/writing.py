@@ -59,7 +59,8 @@ def write_script(
     """
     found = tuple(failure.discrepancies) if failure is not None else run.comparison.discrepancies
     try:
-        subject = Subject(run.stack, run.program, run.calls, run.device, found, first_divergence)
+        parts = {name: (one.program, one.calls) for name, one in failure.parts.items()} if failure is not None else {}
+        subject = Subject(run.stack, run.program, run.calls, run.device, found, first_divergence, parts=parts)
         path = write(subject, case, target, folder)
     except ScriptError as error:
         return ScriptOutcome(None, None, str(error))

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.canonical.exceptions import first_line
 from conformance.canonical.expect import ExpectationMismatch
+from conformance.canonical.wrapped import first_line
 from conformance.contract.failure import CaseFailure, Discrepancy
 from conformance.contract.registry import clauses
 from conformance.results import ledger
