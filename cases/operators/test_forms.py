@@ -40,9 +40,7 @@ def test_small_sizes(stack, device, row):
 
 @by_scope(
     "row",
-    operators(
-        "pointwise+remainders-float32", "rounding-int64 rounding-float32 comparison-float32 reduction-float32"
-    ),
+    operators("pointwise+remainders-float32", "rounding-int64 rounding-float32 comparison-float32 reduction-float32"),
 )
 @clause("operators.inputs.special_values")
 def test_special_values(stack, device, row):
