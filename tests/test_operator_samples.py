@@ -78,11 +78,15 @@ def test_gradients_need_an_operand_that_requires_them() -> None:
     assert not any(tensor.requires_grad for tensor in formed(differentiable, "results")[0].tensors)
 
 
-def test_out_is_given_in_two_forms() -> None:
-    """The tensor for the result has another layout, or no elements."""
+def test_out_is_given_in_three_forms() -> None:
+    """The tensor for the result is as eager's own, has no elements, or has another layout."""
     given = [one.kwargs["out"] for one in formed(ADD, "out")]
 
-    assert [(tuple(one.shape), one.stride()) for one in given] == [((2, 3), (1, 2)), ((0,), (1,))]
+    assert [(tuple(one.shape), one.stride()) for one in given] == [
+        ((2, 3), (3, 1)),
+        ((0,), (1,)),
+        ((2, 3), (1, 2)),
+    ]
     assert formed(ADD, "out", out=False) == []
 
 
@@ -132,6 +136,12 @@ def test_quick_rows_need_no_database() -> None:
 def test_kinds_of_a_form(form: str, kinds: list[str]) -> None:
     """An operator is tried in a form in the dtypes in which it has it."""
     assert kinds_of(RECORD, form, ["float32", "int64", "bool"]) == kinds
+
+
+def test_families_that_are_joined() -> None:
+    """A row has the operators of all its families, in their order; what is no family is an operator."""
+    assert members("fft+scan") == [*members("fft"), *members("scan")]
+    assert members("index_add") == ["index_add"]
 
 
 def test_families_hold_nothing_that_is_left_out() -> None:

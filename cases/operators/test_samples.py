@@ -4,11 +4,11 @@ from conformance import assert_samples_as_eager, by_scope, clause, operators
 
 FLOATS = """
     pointwise+rounding+comparison+reduction+scan-float32 indexing+scattering+views+sorting+pooling-float32
-    products+convolution+normalization+loss+fft+linear_algebra-float32 resampling-float32
+    products+convolution+normalization+loss+fft+linear_algebra-float32
 """
 INTEGERS = "remainders+bits+scattering-int64 reduction-uint8+bool"
 IN_FULL = """
-    conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8 products-int64+int8 bits-bool comparison-uint8
+    resampling-float32 conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8 products-int64+int8 bits-bool comparison-uint8
 """
 
 
@@ -28,7 +28,7 @@ def test_gradients(stack, device, row):
     assert_samples_as_eager(stack, row, "gradients")
 
 
-@by_scope("row", operators("pointwise-float32", form="results"))
+@by_scope("row", operators("rounding-float32", "pointwise-float32", form="results"))
 @clause("operators.calls.repeated")
 def test_second_call(stack, device, row):
     """The second call on equal inputs gives what the first gives."""

@@ -2,7 +2,7 @@
 
 Importing the database changes global flags of torch and sets ``TORCHINDUCTOR_CACHE_DIR``, and nothing of that may reach
 a run. ``python -m conformance.operator_samples.database`` reads an order from standard input, in JSON: ``folder``,
-``kinds`` (dtypes and ``errors``) and ``operators`` (None for all).
+``kinds`` (dtypes and ``errors``) and ``operators`` (None for all). What the release lacks has a file without samples.
 """
 
 from __future__ import annotations
@@ -147,12 +147,13 @@ def main() -> None:
     for name in found if order["operators"] is None else order["operators"]:
         for kind in order["kinds"]:
             file = folder / f"{name}-{kind}.pt"
-            if name not in known or file.is_file():
+            if file.is_file():
                 continue
+            record = known.get(name, {"errors": False, "dtypes": []})
             if kind == ERRORS:
-                made = errors(found[name]) if known[name]["errors"] else []
+                made = errors(found[name]) if record["errors"] else []
             else:
-                made = samples(found[name], kind) if kind in known[name]["dtypes"] else []
+                made = samples(found[name], kind) if kind in record["dtypes"] else []
             _finished(file, lambda unfinished, made=made: torch.save(made, unfinished))  # type: ignore[misc]
     _finished(folder / "index.json", lambda unfinished: unfinished.write_text(json.dumps(known), encoding="utf-8"))
 

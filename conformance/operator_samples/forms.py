@@ -41,15 +41,22 @@ def in_place(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
 
 
 def out(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
-    """The call into tensors that are given: of the right size in another layout, and without elements."""
+    """The call into tensors that are given: of the right size, without elements, of the right size in another layout.
+
+    Dynamo takes the first into its graph; it leaves the others to eager, and what is around them is compiled.
+    """
     if not record["out"]:
         return
     plain = _plain(sample)
     result = call(plain) if runs(plain) else None
     if isinstance(result, torch.Tensor) or (isinstance(result, tuple) and result):
-        for made in (_transposed_zeros, _nothing):
+        for made in (_zeros, _nothing, _transposed_zeros):
             given: Any = mapped(result if isinstance(result, torch.Tensor) else tuple(result), made)
             yield dataclasses.replace(plain, kwargs={**plain.kwargs, "out": given})
+
+
+def _zeros(result: torch.Tensor) -> torch.Tensor:
+    return torch.zeros(result.shape, dtype=result.dtype)
 
 
 def _transposed_zeros(result: torch.Tensor) -> torch.Tensor:
