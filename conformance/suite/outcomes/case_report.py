@@ -77,8 +77,9 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
     if outcome == "fail" and blamed is not None:
         failure = blamed.own
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence, bug=bug)
-    if script is not None and script.path is not None:
-        found.script, found.script_shows = str(script.path), script.shows
+    if script is not None:
+        found.script = str(script.path) if script.path is not None else None
+        found.script_shows, found.script_reason = script.shows, script.reason or None
     if outcome in ("known_failure", "inherited"):
         report.outcome, report.wasxfail = "skipped", reason
     elif outcome in ("fail", "unexpected_pass"):
