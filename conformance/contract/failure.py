@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 #: What is said of an output that was right when its call returned, and is wrong since a later one.
@@ -27,6 +27,15 @@ class Discrepancy:
 
     def __str__(self) -> str:
         return f"{self.name}: eager {self.expected}, stack {self.actual}"
+
+
+def of_part(found: Iterable[Discrepancy], name: str) -> dict[Discrepancy, Discrepancy]:
+    """Those whose places begin with the name of a part, by the same without it: as the part's own run tells them."""
+    return {
+        replace(one, where=one.where.removeprefix(name).lstrip(".")): one
+        for one in found
+        if not name or one.where == name or one.where.startswith(f"{name}.")
+    }
 
 
 def path_of(where: str) -> list[str]:

@@ -32,7 +32,7 @@ AS_EXPECTED = frozenset({"pass", "known_failure", "inherited", "not_applicable",
 NO_VERDICT = frozenset({"not_applicable", "unavailable"})
 
 #: What results did not hold in files of earlier versions of the suite, which can be read all the same.
-LATER = ("script", "script_shows", "alone", "bug")
+LATER = ("script", "script_shows", "script_reason", "alone", "bug")
 
 Key = tuple[str, str, str]
 
@@ -62,6 +62,8 @@ class CaseResult:
     #: The stand-alone script, and whether it shows the difference; None where it was not run.
     script: str | None = None
     script_shows: bool | None = None
+    #: Why there is no script, why it was not run, or what it came to where it does not show the difference.
+    script_reason: str | None = None
     #: The command that runs the case alone, with stack and ledgers as they were given.
     alone: str | None = None
     #: The bug of a ledger that explains all that is seen of the stack's own; of a listed case that passes, that bug.

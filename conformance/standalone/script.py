@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from conformance.contract.failure import Discrepancy
+from conformance.contract.failure import Discrepancy, of_part
 from conformance.probes import BackwardMarks, CutBefore, ExportedBy, JointExport, Profiler, Within
 from conformance.probes.joint_export import exporting
 from conformance.probes.pieces import in_pieces
@@ -55,12 +55,8 @@ class Subject:
         if not self.parts:
             yield self
         for name, (program, calls) in self.parts.items():
-            own = [
-                replace(found, where=found.where.removeprefix(name).lstrip("."))
-                for found in self.discrepancies
-                if found.where == name or found.where.startswith(f"{name}.")
-            ]
-            yield replace(self, program=program, calls=calls, discrepancies=own, parts={}, name=name)
+            own = of_part(self.discrepancies, name)
+            yield replace(self, program=program, calls=calls, discrepancies=[*own], parts={}, name=name)
 
 
 def script_of(subject: Subject, *, title: str, folder: Path | None = None) -> str:

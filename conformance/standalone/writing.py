@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +66,7 @@ def write_script(
         return ScriptOutcome(None, None, str(error))
     if failure is not None and not found:
         return _not_shown(path, f"what differs is a text that the case expects ({failure.phase})")
-    return tried(path) if run_it else ScriptOutcome(path, None, "not run")
+    return tried(path, {one.name for one in found}) if run_it else ScriptOutcome(path, None)
 
 
 def write(subject: Subject, case: str, target: Any, folder: Path) -> Path:
@@ -78,8 +78,8 @@ def write(subject: Subject, case: str, target: Any, folder: Path) -> Path:
     return path
 
 
-def tried(path: Path, seconds: float = SECONDS) -> ScriptOutcome:
-    """Run a script as a reader would; one that does not show its difference says so in its first line."""
+def tried(path: Path, seen: Collection[str] = (), seconds: float = SECONDS) -> ScriptOutcome:
+    """Run a script as a reader would; one that does not show all that was ``seen`` says so in its first line."""
     try:
         done = subprocess.run(
             [sys.executable, str(path)], capture_output=True, text=True, errors="replace", timeout=seconds, check=False
@@ -87,11 +87,17 @@ def tried(path: Path, seconds: float = SECONDS) -> ScriptOutcome:
     except subprocess.TimeoutExpired:
         return _not_shown(path, f"no end within {seconds:g} s")
     if done.returncode == 1:
-        return ScriptOutcome(path, True)
+        missing = sorted(set(seen) - names_told(done.stdout))
+        return _not_shown(path, f"it shows no {', '.join(missing)}") if missing else ScriptOutcome(path, True)
     last = next(reversed(done.stdout.strip().splitlines()), "")
     if done.returncode not in (0, 2) or not last:
         last = f"it ends with exit status {done.returncode}"
     return _not_shown(path, last)
+
+
+def names_told(output: str) -> set[str]:
+    """The places and observables that a script says to differ."""
+    return {line.partition(": ")[0] for line in output.splitlines() if ": " in line}
 
 
 def _not_shown(path: Path, reason: str) -> ScriptOutcome:
@@ -100,16 +106,16 @@ def _not_shown(path: Path, reason: str) -> ScriptOutcome:
     return ScriptOutcome(path, False, reason)
 
 
-def try_all(scripts: Iterable[Path], workers: int, ends: float) -> dict[Path, ScriptOutcome]:
-    """Run scripts, some at once.
+def try_all(scripts: Mapping[Path, Collection[str]], workers: int, ends: float) -> dict[Path, ScriptOutcome]:
+    """Run scripts, some at once; each is to show what was seen.
 
     A stack that fails in many ways must not double the time of a run: what is not begun at ``ends``, on the monotonic
     clock, is left out.
     """
 
     def one(path: Path) -> ScriptOutcome:
-        return tried(path) if time.monotonic() < ends else ScriptOutcome(path, None, "not run: no time was left")
+        in_time = time.monotonic() < ends
+        return tried(path, scripts[path]) if in_time else ScriptOutcome(path, None, "no time was left")
 
-    paths = list(scripts)
     with ThreadPoolExecutor(max(1, workers)) as pool:
-        return dict(zip(paths, pool.map(one, paths), strict=True))
+        return dict(zip(scripts, pool.map(one, scripts), strict=True))

@@ -202,7 +202,7 @@ class Controller:
                 self.lines.append(f"no scripts of {len(ended)} cases that ended the process: {found}")
                 continue
             for case, outcome in found.items():
-                self.folder.add_script(case, target, outcome["path"], outcome["shows"])
+                self.folder.add_script(case, target, outcome["path"], outcome["shows"], outcome["reason"] or None)
 
     def _checked(self, exitstatus: int) -> int:
         """The exit status of a run that came to its end, from its results."""

@@ -65,11 +65,11 @@ class ResultFolder:
         if time.time() - self._written > WRITE_EVERY:
             self.write()
 
-    def add_script(self, case: str, target: Target, path: str | None, shows: bool | None) -> None:
-        """Keep where the script of a result lies, and whether it shows the difference."""
+    def add_script(self, case: str, target: Target, path: str | None, shows: bool | None, reason: str | None) -> None:
+        """Keep where the script of a result lies, and whether it shows the difference; why it does not, or is none."""
         found = self._found.get((case, target.stack, target.device))
         if found is not None:
-            found.script, found.script_shows = path, shows
+            found.script, found.script_shows, found.script_reason = path, shows, reason
 
     def try_scripts(self, workers: int) -> list[str]:
         """Run scripts of each finding until one shows it, `MOST_TRIED` at most; a line for each that does not."""
@@ -81,8 +81,9 @@ class ResultFolder:
                 untried = [one for one in finding.by_length if one.script and one.script_shows is None]
                 if untried and not finding.shortest.script_shows:
                     scripts[Path(str(untried[0].script))] = untried[0]
-            for path, outcome in try_all(scripts, workers, ends).items():
-                scripts[path].script_shows = outcome.shows
+            seen = {path: {found.name for found in one.discrepancies} for path, one in scripts.items()}
+            for path, outcome in try_all(seen, workers, ends).items():
+                scripts[path].script_shows, scripts[path].script_reason = outcome.shows, outcome.reason or None
                 failed += [str(outcome)] if outcome.shows is False else []
         return failed
 

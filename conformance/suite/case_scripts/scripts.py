@@ -101,7 +101,7 @@ def write_ended(
         except ScriptError as trouble:
             found[case] = _json(ScriptOutcome(None, None, str(trouble)))
             return
-        found[case] = _json(tried(path) if run_it else ScriptOutcome(path, None, "not run"))
+        found[case] = _json(tried(path) if run_it else ScriptOutcome(path, None))
 
     look_at(path, stack, device, set(ended), seen)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.canonical.expect import ExpectationUsage
-from conformance.contract.failure import CaseFailure, NothingToTry
+from conformance.contract.failure import CaseFailure, Discrepancy, NothingToTry, of_part
 from conformance.results.result_file import CaseResult
 from conformance.run.attribution import inherited, rungs_below
 from conformance.stacks import given
@@ -78,8 +78,9 @@ def _called(item: Any, call: Any, report: Any, scripts: Path | None) -> Conclude
     if outcome == "fail" and blamed is not None:
         failure = blamed.own
     found = _result(item, call, outcome, reason, failure=failure, first_divergence=divergence, bug=bug)
-    if script is not None and script.path is not None:
-        found.script, found.script_shows = str(script.path), script.shows
+    if script is not None:
+        found.script = str(script.path) if script.path is not None else None
+        found.script_shows, found.script_reason = script.shows, script.reason or None
     if outcome in ("known_failure", "inherited"):
         report.outcome, report.wasxfail = "skipped", reason
     elif outcome in ("fail", "unexpected_pass"):
@@ -109,7 +110,11 @@ def _blame(item: Any, error: BaseException | None, failure: Failure) -> Blame:
     if run.stack.exact or known or not failure.discrepancies or failure.exception == TIMEOUT:
         return blame(failure, listed)
     try:
-        return blame(failure, listed, inherited(run, failure.discrepancies))
+        shown: dict[Discrepancy, str] = {}
+        for name, part in (getattr(error, "parts", None) or {"": run}).items():
+            own = of_part(failure.discrepancies, name)
+            shown |= {own[one]: rung for one, rung in inherited(part, own).items()}
+        return blame(failure, listed, shown)
     except Exception as trouble:
         item.add_report_section("call", "the rungs below", "".join(traceback.format_exception(trouble)))
         return blame(failure, listed)
