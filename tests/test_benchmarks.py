@@ -1,12 +1,15 @@
-"""The benchmarks: the suite's own work is summed by area, scripts are held against the run that wrote them."""
+"""The benchmarks: the suite's own work by area, scripts of failures against their run, scripts of bugs by release."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from conformance.contract.failure import Discrepancy
 from conformance.results.result_file import CaseResult, Results
@@ -95,3 +98,53 @@ def test_seconds_of_a_run_are_compared_with_the_last_of_its_kind(tmp_path: Path)
     assert ratios["results"] == ["1.00", "times"]
     assert {"wall_s", "cpu_s", "cpu_s_a_result"} <= set(ratios)
     assert len(history.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_a_script_runs_alone_in_a_fork(tmp_path: Path) -> None:
+    """Its status is that of a script that is run by itself, whether it ends, raises or crashes; none sees another."""
+    texts = {
+        "ends.py": "import torch\nshared = torch.shared = 1\nprint('seen: 2')\nraise SystemExit(shared)\n",
+        "raises.py": "import torch\nprint(__name__, hasattr(torch, 'shared'))\nraise ValueError('wrong')\n",
+        "crashes.py": "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n",
+        "passes.py": "",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+
+    command = [sys.executable, str(BENCHMARK.with_name("forked_scripts.py"))]
+    paths = "".join(f"{tmp_path / name}\n" for name in texts)
+    done = subprocess.run(command, input=paths, capture_output=True, text=True, check=True)
+
+    told, *lines = map(json.loads, done.stdout.splitlines())
+    assert told["torch"] == torch.__version__.partition("+")[0]
+    assert [(name, status, printed) for name, status, printed, _ in lines] == [
+        ("ends.py", 1, "seen: 2\n"),
+        ("raises.py", 1, "__main__ False\n"),
+        ("crashes.py", -11, ""),
+        ("passes.py", 0, ""),
+    ]
+    assert lines[1][3].endswith("\nValueError: wrong\n")
+
+
+def test_outcomes_are_merged_by_release_and_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new outcome takes the place of the old one, and those of a script that changed or is gone are left out."""
+    spec = importlib.util.spec_from_file_location("scripts_measured", BENCHMARK.with_name("scripts_measured.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "SCRIPTS", tmp_path)
+    (tmp_path / "a.py").write_text("raise SystemExit(1)\n")
+
+    shown = module.told_by(tmp_path / "a.py", 1, "expected: 1 seen: 2\n", "Warning: slow\n")
+    raised = module.told_by(tmp_path / "a.py", 1, "", "Traceback (most recent call last):\n  ...\nValueError: wrong\n")
+    assert (shown["output"], shown.get("error"), raised["error"]) == ("expected: 1 seen: 2", None, "ValueError: wrong")
+
+    on = [{"torch": release, "machine": "CPU", "python": "3.11.7"} for release in ("2.9.1", "2.13.0")]
+    runs = module.merge([], on[1], {"a.py": raised, "gone.py": raised})
+    runs = module.merge(runs, on[0], {"a.py": raised})
+    runs = module.merge(runs, on[1], {"a.py": shown})
+    assert runs == [{**on[0], "outcomes": {"a.py": raised}}, {**on[1], "outcomes": {"a.py": shown}}]
+
+    (tmp_path / "a.py").write_text("raise SystemExit(0)\n")
+    assert all(run["outcomes"] == {} for run in module.merge(runs, on[0], {}))

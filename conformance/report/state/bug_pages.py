@@ -22,7 +22,7 @@ WRITTEN = (
 SHOWS = {
     "silent": "Nothing is raised.",
     "loud": "An exception is raised where eager has a result.",
-    "other": "Results are right; what is compiled, how often, or what the minifier does is not.",
+    "other": "No result of a program is wrong: it is about what is compiled, how often, or what the minifier does.",
 }
 
 

@@ -81,10 +81,7 @@ def _check_text(script: Path, sha256: str) -> None:
 
 
 def releases(outcomes: Sequence[Outcome], verdict: str) -> list[str]:
-    """The releases with a verdict on some machine, with the machine's name where it is a GPU."""
-    named = (
-        one.torch if one.machine == CPU else f"{one.torch} ({one.machine})"
-        for one in outcomes
-        if one.verdict == verdict
-    )
-    return list(dict.fromkeys(named))
+    """The releases with a verdict, each once; where it is one on a GPU's machine alone, with the GPU's name."""
+    found = [one for one in outcomes if one.verdict == verdict]
+    on_cpu = {one.torch for one in found if one.machine == CPU}
+    return list(dict.fromkeys(one.torch + ("" if one.torch in on_cpu else f" ({one.machine})") for one in found))
