@@ -8,7 +8,8 @@ FLOATS = """
 """
 INTEGERS = "remainders+bits+scattering-int64 reduction-uint8+bool"
 IN_FULL = """
-    resampling-float32 conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8 products-int64+int8 bits-bool comparison-uint8
+    resampling-float32 conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8 products-int64+int8 bits-bool
+    comparison-uint8
 """
 
 
