@@ -4,7 +4,7 @@ from conformance import assert_samples_as_eager, by_scope, clause, operators
 
 FLOATS = """
     pointwise+rounding+comparison+reduction+scan-float32 indexing+scattering+views+sorting+pooling-float32
-    products+convolution+normalization+loss+fft+linear_algebra-float32
+    products+convolution+normalization+loss-float32 fft+linear_algebra-float32
 """
 INTEGERS = "remainders+bits+scattering-int64 reduction-uint8+bool"
 IN_FULL = """
