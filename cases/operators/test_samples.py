@@ -4,11 +4,12 @@ from conformance import assert_samples_as_eager, by_scope, clause, operators
 
 FLOATS = """
     pointwise+rounding+comparison+reduction+scan-float32 indexing+scattering+views+sorting+pooling-float32
-    products+convolution+normalization+loss+fft+linear_algebra-float32
+    products+convolution+normalization+loss-float32 fft+linear_algebra-float32
 """
 INTEGERS = "remainders+bits+scattering-int64 reduction-uint8+bool"
 IN_FULL = """
-    resampling-float32 conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8 products-int64+int8 bits-bool comparison-uint8
+    resampling-float32 conversion-float32 pointwise-int64 rounding-int64 scan-int64+uint8 products-int64+int8 bits-bool
+    comparison-uint8
 """
 
 
