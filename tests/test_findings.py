@@ -216,8 +216,8 @@ def test_a_pattern_is_of_the_first_line():
     ("script", "shows", "reason", "told"),
     [
         ("a.py", True, None, "script: a.py"),
-        ("a.py", None, None, "script: a.py, not run"),
-        ("a.py", False, "conforms", "script: a.py, does not show the difference: conforms"),
+        ("a.py", None, None, "script: a.py (not run)"),
+        ("a.py", False, "conforms", "script: a.py (does not show the difference: conforms)"),
         (None, None, "object: no script can write it", "script: none: object: no script can write it"),
     ],
     ids=["shows", "not_run", "conforms", "none"],
