@@ -9,6 +9,9 @@ import pytest
 
 from conformance.canonical.exceptions import canonical_message
 from conformance.canonical.frames import first_to_read, shown
+from conformance.canonical.wrapped import members_of, raised_first
+from conformance.standalone.differing import told
+from conformance.standalone.stepping import Side
 
 CHANGED = "one of the variables needed: [torch.{}FloatTensor [3]], which is output 0 of {}"
 
@@ -55,3 +58,13 @@ def test_the_frame_of_the_stack_is_read_first(files: tuple[str, ...], first: str
 def test_without_a_frame_of_a_package_there_is_none_to_read() -> None:
     """Python's own frames and this project's say nothing about a stack."""
     assert first_to_read([os.__file__, "<string>"]) is None
+
+
+def test_errors_that_wrap_each_other_have_an_end() -> None:
+    """Causes that lead back to where they began are followed once, in reports and in scripts."""
+    first, second = ValueError("first"), KeyError("second")
+    first.__cause__, second.__cause__ = second, first
+
+    assert list(members_of(first)) == [first, second]
+    assert raised_first(first) is second
+    assert told(Side(raised=first, step="call")) == "raises ValueError in call: KeyError: 'second'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
+from conformance.report.finding_blocks import commands
 from conformance.results.findings import by_origin, findings, share_explained
 from conformance.results.result_file import CaseResult
 from conformance.results.signature import pattern, signature_of
@@ -209,3 +210,20 @@ def test_faults_of_torchs_rungs_and_of_the_stack_are_two_findings():
 
 def test_a_pattern_is_of_the_first_line():
     assert pattern("size 3\nmore of it") == "size N"
+
+
+@pytest.mark.parametrize(
+    ("script", "shows", "reason", "told"),
+    [
+        ("a.py", True, None, "script: a.py"),
+        ("a.py", None, None, "script: a.py (not run)"),
+        ("a.py", False, "conforms", "script: a.py (does not show the difference: conforms)"),
+        (None, None, "object: no script can write it", "script: none: object: no script can write it"),
+    ],
+    ids=["shows", "not_run", "conforms", "none"],
+)
+def test_a_finding_says_what_its_script_is_worth(script, shows, reason, told):
+    """Every report's block names a script that shows the difference, or says why none does."""
+    one = result("test_a", "fail", VALUE, script=script, script_shows=shows, script_reason=reason)
+    [finding] = findings([one])
+    assert commands(finding)[0] == told

@@ -54,11 +54,12 @@ def diff(finding: Finding) -> list[str]:
 def commands(finding: Finding) -> list[str]:
     """The script that shows it, or why none does, and the command that runs the case alone."""
     one = finding.shortest
-    script = f"script: {one.script or 'none'}"
-    if one.script and not one.script_shows:
-        script += ", not run" if one.script_shows is None else ", does not show the difference"
     reason = f": {one.script_reason}" if one.script_reason else ""
-    return [*([f"{script}{reason}"] if one.script or reason else []), f"alone: {one.rerun}"]
+    script = f"none{reason}" if reason else ""
+    if one.script:
+        kept = "not run" if one.script_shows is None else "does not show the difference"
+        script = one.script if one.script_shows else f"{one.script} ({kept}{reason})"
+    return [*([f"script: {script}"] if script else []), f"alone: {one.rerun}"]
 
 
 def block(finding: Finding) -> str:

@@ -77,4 +77,5 @@ def look_at(path: Path, stack: str, device: str, cases: Collection[str] | None, 
     with contextlib.redirect_stdout(io.StringIO()):
         # Cases of an area that the quick scope leaves out are looked at as well.
         area = [f"--area={path.parent.name}"] if path.parent.name in AREAS else []
-        run_cases(path, [f"--stack={stack}", f"--device={device}", *area], [plugin])
+        options = [f"--stack={stack}", f"--device={device}", *area, "-p", "no:unraisableexception"]
+        run_cases(path, options, [plugin])
