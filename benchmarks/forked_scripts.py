@@ -1,4 +1,6 @@
-"""Runs scripts, each in a fork of this process, which has imported torch and its compilers: most of a script's time.
+"""Runs scripts, each in a fork of this process, which has imported torch and tried the processor's vectors out.
+
+Both take longer than most scripts.
 
 ``python benchmarks/forked_scripts.py`` needs torch alone. Its first line is what the interpreter says of itself; then
 it reads the paths of scripts, one a line, and prints a line of JSON for each: name, exit status, output and errors.
@@ -20,6 +22,7 @@ from pathlib import Path
 import torch
 import torch._dynamo
 import torch._inductor.compile_fx
+from torch._inductor.cpu_vec_isa import pick_vec_isa
 
 #: Seconds that one script may take.
 SECONDS = 300.0
@@ -74,6 +77,9 @@ def main() -> None:
     }
     told["machine"] = "CPU" if "\n" in told["machine"].strip() else told["machine"].strip()
     print(json.dumps(told), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+        pick_vec_isa()
     for script in map(str.strip, sys.stdin):
         with tempfile.TemporaryDirectory() as folder:
             status = forked(str(Path(script).absolute()), folder)
