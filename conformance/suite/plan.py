@@ -235,7 +235,7 @@ class Plan:
         lacking = [name for name in needs if name not in self.stacks[target.stack].capabilities]
         if lacking:
             return "not_applicable", f"{target.stack} does not declare {', '.join(lacking)}"
-        if scopes and self.option.scope not in scopes:
+        if scopes and not self.all_cases and self.option.scope not in scopes:
             return "not_applicable", f"runs in the scopes {' and '.join(scopes)}"
         if no_judge:
             return "not_applicable", no_judge
