@@ -27,7 +27,7 @@ def renamed(name: str, taken: set[str]) -> str:
 def runtime(taken: set[str]) -> tuple[set[str], str]:
     """The imports and the text of what runs in every script; a name that the program has as well gets an underscore.
 
-    So does a builtin whose name the program gives to something else.
+    So does a builtin or a module whose name the program gives to something else.
     """
     imports: set[str] = set()
     pieces = []
@@ -48,9 +48,11 @@ def runtime(taken: set[str]) -> tuple[set[str], str]:
         {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} & set(dir(builtins)) & taken
     )
     names = {name for node in ast.parse(text).body for name in bound(node)} & taken | built_in
-    if built_in:
-        imports.add("import builtins")
-    kept = "\n".join(f"{name}_ = builtins.{name}" for name in sorted(built_in))
+    imported = {name: line for line in imports for name in bound(ast.parse(line).body[0]) & taken}
+    names |= imported.keys()
+    lines = [f"from builtins import {name} as {name}_" for name in built_in]
+    lines += [f"{line} as {name}_" for name, line in imported.items()]
+    kept = "\n".join(sorted(lines))
     return imports, "\n\n\n".join(filter(None, [kept, _with_underscores(text, names) if names else text]))
 
 
