@@ -34,8 +34,9 @@ from conformance.suite.items import (
 from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
 from conformance.suite.outcomes.case_report import conclude
 from conformance.suite.outcomes.ended_workers import note_where_it_crashes
-from conformance.suite.plan import DeviceRequired, Plan, Target, area_of, case_id
+from conformance.suite.plan import DeviceRequired, Plan, area_of
 from conformance.suite.pytest_run import USAGE
+from conformance.suite.target import Target, case_id
 from conformance.suite.terminal.captured_log import told_with, warnings_with
 from conformance.suite.terminal.progress import CONTROLLER, PROPERTY
 

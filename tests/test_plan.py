@@ -25,14 +25,13 @@ from conformance.suite.plan import (
     KnownFailures,
     Plan,
     PlanError,
-    Target,
-    case_id,
     in_shard,
     root_among,
     root_of,
     shard_of,
 )
 from conformance.suite.results_folder import ResultFolder
+from conformance.suite.target import Target, case_id
 
 EAGER = Target("eager", "cpu")
 CASE = "layout/test_x.py::test_y"

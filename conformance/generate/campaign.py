@@ -20,8 +20,8 @@ from conformance.contract.failure import Discrepancy
 from conformance.generate.findings import CASE, Found
 from conformance.results.result_file import CaseResult
 from conformance.stacks import resolve
-from conformance.suite.plan import Target
 from conformance.suite.results_folder import ResultFolder
+from conformance.suite.target import Target
 
 #: Seconds after which a worker that still runs one program counts as hung.
 HANG = 120.0

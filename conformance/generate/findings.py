@@ -13,7 +13,7 @@ from conformance.run.run import Run
 from conformance.stacks import Stack
 from conformance.standalone.script import Subject
 from conformance.standalone.writing import tried, write
-from conformance.suite.plan import Target
+from conformance.suite.target import Target
 
 #: Findings are told as cases of this file, which no one wrote.
 CASE = "generated/explore::"

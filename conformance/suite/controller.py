@@ -23,9 +23,10 @@ from conformance.suite.claim import claims
 from conformance.suite.options import RunOptions
 from conformance.suite.outcomes.ended_workers import EndedWorkers
 from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, bug_of, result, told, verdict
-from conformance.suite.plan import Plan, Target, case_id
+from conformance.suite.plan import Plan
 from conformance.suite.pytest_run import INTERRUPTED, USAGE
 from conformance.suite.results_folder import ResultFolder
+from conformance.suite.target import Target, case_id
 from conformance.suite.terminal.captured_log import without_warnings
 from conformance.suite.terminal.progress import PROPERTY
 from conformance.suite.terminal.pytest_lists import PytestLists

@@ -11,7 +11,8 @@ from conformance.contract.registry import clauses
 from conformance.results.ledger import Entry
 
 if TYPE_CHECKING:  # which needs torch
-    from conformance.suite.plan import Plan, Target
+    from conformance.suite.plan import Plan
+    from conformance.suite.target import Target
 
 #: What a run is about, on pytest's configuration.
 PLAN: pytest.StashKey[Plan] = pytest.StashKey()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,7 +17,7 @@ from conformance.program import devices
 from conformance.results.result_file import CaseResult, Key, Results, ResultsError
 from conformance.stacks import Stack, resolve
 from conformance.suite.outcomes.ledgers import KnownFailures
-from conformance.suite.target import Target as Target
+from conformance.suite.target import Target
 
 DEFAULT_STACKS = ("aot_eager", "inductor")
 
@@ -50,25 +49,6 @@ def root_among(arguments: Iterable[str]) -> Path | None:
         if (found := root_of(path / "file")) is not None:
             return found
     return None
-
-
-def case_id(nodeid: str, base: PurePath, targets: Iterable[Target]) -> tuple[str, Target | None]:
-    """A case's id, ``area/file.py::name[own parameters]``, and its target, from a pytest id relative to ``base``."""
-    path, _, name = nodeid.partition("::")
-    parts = PurePath(os.path.normpath(base / path)).parts
-    start = max((number for number, part in enumerate(parts[:-1]) if part in AREAS), default=None)
-    path = path if start is None else "/".join(parts[start:])
-    function, bracket, parameters = name.partition("[")
-    if bracket:
-        parameters = parameters.removesuffix("]")
-        # The longest first: one stack's name may begin another's.
-        for target in sorted(targets, key=lambda target: -len(str(target))):
-            text = str(target)
-            if parameters == text:
-                return f"{path}::{function}", target
-            if parameters.startswith(f"{text}-"):
-                return f"{path}::{function}[{parameters[len(text) + 1 :]}]", target
-    return f"{path}::{name}", None
 
 
 def manifest(root: Path) -> list[str] | None:

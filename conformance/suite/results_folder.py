@@ -18,7 +18,7 @@ from conformance.run.environment import environment, suite
 from conformance.stacks import given
 from conformance.standalone.writing import TOGETHER, try_all
 from conformance.suite.outcomes.outcome import result
-from conformance.suite.plan import Target
+from conformance.suite.target import Target
 
 WRITE_EVERY = 2.0
 #: Scripts of one finding that are run, the shortest first, until one shows it.

@@ -18,8 +18,8 @@ from conformance.standalone.writing import ScriptOutcome, tried, write, write_sc
 from conformance.suite.case_scripts.dry import DryStack, look_at
 from conformance.suite.items import CASE
 from conformance.suite.options import UsageError
-from conformance.suite.plan import Target, case_id
 from conformance.suite.pytest_run import run_cases
+from conformance.suite.target import Target, case_id
 
 #: Seconds after which a script calls a stack hung that hung in the run.
 HUNG = 60.0

@@ -12,7 +12,8 @@ from conformance.contract.failure import CaseFailure, Discrepancy
 from conformance.contract.registry import clauses
 from conformance.results import ledger
 from conformance.results.result_file import CaseResult
-from conformance.suite.plan import Target, area_of
+from conformance.suite.plan import area_of
+from conformance.suite.target import Target
 
 #: What stands for the exception, in ledgers too, where the stack ended the process or its time.
 CRASH, TIMEOUT = "Crash", "Timeout"
