@@ -30,7 +30,7 @@ from conformance.standalone.pasting import runtime
 from conformance.standalone.script import Subject, script_of
 from conformance.standalone.writing import tried, write
 from conformance.suite.case_scripts.dry import DryStack, look_at
-from conformance.suite.plan import Target
+from conformance.suite.target import Target
 
 ROOT = Path(__file__).parents[1]
 ALL = bool(os.environ.get("CONFORMANCE_ALL_SCRIPTS"))

@@ -23,7 +23,7 @@ from conformance.stacks import resolve
 from conformance.standalone.script import Subject
 from conformance.standalone.writing import names_told, write
 from conformance.suite.case_scripts.dry import DryStack, look_at
-from conformance.suite.plan import Target
+from conformance.suite.target import Target
 
 CASES = Path(__file__).parents[1] / "cases"
 #: Cases that each backend fails, and among them every kind of failure whose script once showed something else.
