@@ -36,7 +36,7 @@ def test_second_call(stack, device, row):
     assert_samples_as_eager(stack, row, "results", calls=2)
 
 
-@by_scope("row", operators("random-float32", form="random"))
+@by_scope("row", operators("random-float32 dropout-float32", form="random"))
 @clause("operators.random.as_eager")
 def test_random_numbers(stack, device, row):
     """Random operators draw the numbers of eager, and leave the generator where eager leaves it."""

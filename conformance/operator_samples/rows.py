@@ -28,7 +28,8 @@ FAMILIES = {
     "loss": "nn.functional.cross_entropy",
     "fft": "fft.fft fft.rfft",
     "linear_algebra": "linalg.inv linalg.qr",
-    "random": "bernoulli nn.functional.dropout normal rand_like randint uniform",
+    "random": "bernoulli normal rand_like randint uniform",
+    "dropout": "nn.functional.dropout",
     "conversion": "to bool",
 }
 #: What the families are tried in.

@@ -108,6 +108,16 @@ def sums_of_contiguous_copies(module: fx.GraphModule) -> None:
     _replace(module, ("add",), _contiguous)
 
 
+def _as_it_lies(original: Any, x: torch.Tensor, *args: Any, **options: Any) -> Any:
+    return original(x.as_strided(x.shape, x.new_empty(x.shape).stride()), *args, **options)
+
+
+@editing("operators.inputs.layouts")
+def gaps_read_as_elements(module: fx.GraphModule) -> None:
+    """A cumulative sum goes through memory from its first element on, whatever lies between the elements."""
+    _replace(module, ("cumsum",), _as_it_lies)
+
+
 def _with_a_dimension(original: Any, x: torch.Tensor, *args: Any, **options: Any) -> Any:
     result = original(x, *args, **options)
     return result.reshape(1) if x.dim() == 0 else result
