@@ -27,15 +27,19 @@ def run_cases(path: Path, arguments: Sequence[str], plugins: Sequence[object] = 
     return USAGE if status == pytest.ExitCode.USAGE_ERROR else status
 
 
-class _Collector:
-    """A pytest plugin that gathers the ids of the cases, those of longer scopes as well."""
-
-    def __init__(self) -> None:
-        self.ids: set[str] = set()
+class AllCases:
+    """A pytest plugin that makes a run one of all cases, those of longer scopes as well."""
 
     @pytest.hookimpl(trylast=True)  # once the plan is there
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[PLAN].all_cases = True
+
+
+class _Collector(AllCases):
+    """Gathers the ids of the cases."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         self.ids |= {item.stash[CASE] for item in items if CASE in item.stash}

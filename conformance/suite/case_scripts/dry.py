@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from conformance.contract.registry import AREAS
 from conformance.program.programs import Calls, Program
 from conformance.program.sources import ScriptError
 from conformance.run.bound_stack import BoundStack
 from conformance.suite.items import CASE
 from conformance.suite.plan import area_of
-from conformance.suite.pytest_run import run_cases
+from conformance.suite.pytest_run import AllCases, run_cases
 
 
 class Taken(Exception):
@@ -45,7 +44,7 @@ class DryStack(BoundStack):
 Seen = Callable[[str, DryStack, str, BaseException | None], None]
 
 
-class _Dry:
+class _Dry(AllCases):
     """A pytest plugin that hands cases a dry stack and tells what each would run."""
 
     def __init__(self, cases: Collection[str] | None, seen: Seen) -> None:
@@ -75,7 +74,5 @@ def look_at(path: Path, stack: str, device: str, cases: Collection[str] | None, 
     plugin = _Dry(cases, seen)
     plugin.pytest_pyfunc_call.__func__.pytest_impl = {"tryfirst": True}  # type: ignore[attr-defined]
     with contextlib.redirect_stdout(io.StringIO()):
-        # Cases of an area that the quick scope leaves out are looked at as well.
-        area = [f"--area={path.parent.name}"] if path.parent.name in AREAS else []
-        options = [f"--stack={stack}", f"--device={device}", *area, "-p", "no:unraisableexception"]
+        options = [f"--stack={stack}", f"--device={device}", "-p", "no:unraisableexception"]
         run_cases(path, options, [plugin])

@@ -18,7 +18,7 @@ from conformance.standalone.writing import ScriptOutcome, tried, write, write_sc
 from conformance.suite.case_scripts.dry import DryStack, look_at
 from conformance.suite.items import CASE
 from conformance.suite.options import UsageError
-from conformance.suite.pytest_run import run_cases
+from conformance.suite.pytest_run import AllCases, run_cases
 from conformance.suite.target import Target, case_id
 
 #: Seconds after which a script calls a stack hung that hung in the run.
@@ -46,7 +46,7 @@ def script_of_case(case: str, stack: str, device: str, folder: Path, seconds: fl
     return ScriptOutcome(Path(found["path"]) if found["path"] else None, found["shows"], found["reason"])
 
 
-class _Taker:
+class _Taker(AllCases):
     """A pytest plugin that runs one case and keeps its last run of a program, and what it failed with."""
 
     def __init__(self, case: str) -> None:
