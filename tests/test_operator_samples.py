@@ -191,3 +191,13 @@ def test_rows_of_random_operators(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert operators("random-float32", form="random")("full") == ["random-float32", "uniform-float32", "uniform-int64"]
     assert len(operators("")("full")) == 4
+
+
+def test_a_worker_that_waited_finds_what_it_misses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What another process has made meanwhile is not made again."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("conformance.operator_samples.store.subprocess.run", lambda *_, **__: pytest.fail("read again"))
+    missing = tmp_path / "add-float32.pt"
+    missing.touch()
+
+    store.make(["float32"], ["add"], missing)

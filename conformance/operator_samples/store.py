@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
 import os
@@ -30,14 +31,21 @@ def folder() -> Path:
     return cache / "conformance" / "operators" / f"torch-{torch.__version__}-seed-{SEED}-{VERSION}"
 
 
-def make(kinds: Sequence[str], operators: Sequence[str] | None) -> None:
+def make(kinds: Sequence[str], operators: Sequence[str] | None, missing: Path | None = None) -> None:
     """Make what is not there yet: dtypes (or ``errors``) of these operators, of all where None are named.
 
-    To read the database takes seconds, so that a mark says which kinds of all operators are there.
+    To read the database takes a minute of a processor, so that a mark says which kinds of all operators are there, and
+    one process at a time reads it: a worker that has waited for another finds the file that it is ``missing``.
     """
     folder().mkdir(parents=True, exist_ok=True)
+    with (folder() / "lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _make(kinds, operators, missing)
+
+
+def _make(kinds: Sequence[str], operators: Sequence[str] | None, missing: Path | None) -> None:
     marks = [folder() / f"all-{kind}" for kind in kinds] if operators is None else []
-    if marks and all(mark.is_file() for mark in marks):
+    if (marks and all(mark.is_file() for mark in marks)) or (missing is not None and missing.is_file()):
         return
     order = {"folder": str(folder()), "kinds": list(kinds), "operators": operators}
     ran = subprocess.run(
@@ -60,7 +68,7 @@ def index() -> dict[str, Any]:
     """What this release has, by operator: ``dtypes``, ``gradients``, ``errors``, ``in_place``, ``out``."""
     file = folder() / "index.json"
     if not file.is_file():
-        make([], [])
+        make([], [], file)
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
@@ -72,7 +80,7 @@ def samples(operator: str, kind: str, among: Sequence[str] | None, kinds: Sequen
     """
     file = folder() / f"{operator}-{kind}.pt"
     if not file.is_file():
-        make([*{kind, *kinds}], list(among) if among is not None else None)
+        make([*{kind, *kinds}], list(among) if among is not None else None, file)
     if not file.is_file():
         return []
     found: list[Sample] = torch.load(file, weights_only=False)
