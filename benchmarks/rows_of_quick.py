@@ -13,10 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from pathlib import Path
 
-from conformance.contract.catalog import FULL_ONLY, MANIFEST, cases_by_clause, cases_root
+from conformance.contract.catalog import FULL_ONLY, MANIFEST, cases_by_clause, cases_root, function_of
 from conformance.contract.registry import clauses
 from conformance.contract.scopes import in_scope
-from conformance.mutants.kills import function_of, read_kills
+from conformance.mutants.kills import read_kills
 from conformance.results.case_seconds import read_seconds
 from conformance.results.ledger import load_folder
 

@@ -10,7 +10,6 @@ their names.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -20,12 +19,14 @@ from typing import Any
 
 from packaging.version import Version
 
+from conformance.report.state import measured
+from conformance.report.state.measured import digest
 from conformance.results.bugs import UNREPORTED
-from conformance.results.ledger import load_bugs
+from conformance.results.ledger import FOLDER, load_bugs
 
-ROOT = Path(__file__).parents[1]
-SCRIPTS = ROOT / "known_failures" / "scripts"
-MEASURED = ROOT / "known_failures" / "measured.json"
+LEDGERS = Path(__file__).parents[1] / FOLDER
+SCRIPTS = LEDGERS / measured.SCRIPTS
+MEASURED = LEDGERS / measured.MEASURED
 #: The line of a traceback that names the exception.
 EXCEPTION = re.compile(r"[A-Za-z_][\w.]*: ")
 
@@ -42,11 +43,6 @@ def told_by(script: Path, status: int | None, printed: str, errors: str) -> dict
     return {**found, "error": raised[-1]} if raised and status in (None, 1) and "seen:" not in printed else found
 
 
-def digest(script: Path) -> str:
-    """What says that a script is still the text that was measured."""
-    return hashlib.sha256(script.read_bytes()).hexdigest()
-
-
 def kept_runs() -> list[dict[str, Any]]:
     """What the file holds: interpreters on machines, each with its outcomes."""
     return json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else []
@@ -60,7 +56,7 @@ def is_known(script: Path, told: dict[str, str]) -> bool:
 
 def scripts(word: str) -> list[Path]:
     """The scripts with a word in their names, those of unreported bugs first."""
-    bugs = load_bugs(SCRIPTS.parent).values()
+    bugs = load_bugs(LEDGERS).values()
     first = {Path(bug.script).name for bug in bugs if bug.script and bug.link == UNREPORTED}
     found = [path for path in SCRIPTS.glob("*.py") if word in path.stem]
     return sorted(found, key=lambda path: (path.name not in first, path.name))

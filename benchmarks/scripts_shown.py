@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from conformance.results.result_file import CaseResult, Results
+from conformance.standalone.writing import names_told
 
 #: Seconds that one script may take.
 SECONDS = 240.0
@@ -35,7 +36,7 @@ def outcome(result: CaseResult) -> tuple[str, str]:
         return CONFORMS, ""
     if done.returncode != 1:
         return BROKEN, (done.stdout + done.stderr).strip().rpartition("\n")[2]
-    names = {line.partition(": ")[0] for line in done.stdout.splitlines() if ": " in line}
+    names = names_told(done.stdout)
     seen = {".".join(filter(None, (one.where, one.observable))) for one in result.discrepancies}
     return (SHOWN, "") if seen <= names else (OTHER, f"not {sorted(seen - names)}, but {sorted(names)}")
 

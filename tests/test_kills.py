@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.contract.catalog import MANIFEST, cases_by_clause, cases_root, full_only
+from conformance.contract.catalog import MANIFEST, cases_by_clause, cases_root, full_only, function_of
 from conformance.contract.registry import clauses
 from conformance.contract.scopes import in_scope
-from conformance.mutants.kills import FILE, first_to_try, function_of, read_kills, write_kills
+from conformance.mutants.kills import FILE, first_to_try, read_kills, write_kills
 from conformance.results.ledger import load_folder
 from conformance.results.result_file import ResultsError
 

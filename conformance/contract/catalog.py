@@ -39,6 +39,11 @@ def without_root(case: str) -> str:
     return f"{'/'.join(parts[start:])}{mark}{name}"
 
 
+def function_of(case: str) -> str:
+    """A case's id without its parameters: that of its function."""
+    return case.partition("[")[0]
+
+
 def is_root(folder: Path) -> bool:
     """Whether a folder holds cases, one folder for each area."""
     return any((folder / area).is_dir() for area in AREAS)

@@ -15,9 +15,10 @@ from typing import Any
 
 import conformance.mutants
 from conformance.contract import catalog
+from conformance.contract.catalog import function_of
 from conformance.contract.registry import clauses, nearest
 from conformance.mutants import MutantStack, all_mutants
-from conformance.mutants.kills import Charge, Kills, first_to_try, function_of, read_kills
+from conformance.mutants.kills import Charge, Kills, first_to_try, read_kills
 from conformance.mutants.trial_plugin import FOLDER
 from conformance.results.case_seconds import read_seconds
 from conformance.results.result_file import CaseResult, Results

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from conformance.contract.catalog import function_of
 from conformance.results.case_seconds import Seconds
 from conformance.results.result_file import ResultsError
 
@@ -34,11 +35,6 @@ def write_kills(root: Path, kills: Kills) -> None:
     (root / FILE).write_text("".join(sorted(set(lines))), encoding="utf-8")
 
 
-def function_of(case: str) -> str:
-    """A case's id without its parameters."""
-    return case.partition("[")[0]
-
-
 def first_to_try(
     kills: Kills, mutants: Mapping[str, str], cases: Collection[str], seconds: Seconds
 ) -> dict[Charge, set[str]]:
@@ -47,25 +43,19 @@ def first_to_try(
     ``mutants`` are names and bases; kills of others, and by cases that are no more, are left out. ``seconds`` are those
     of the cases on stacks.
     """
-    known = {
-        charge: sorted(
-            (case for case in killers if case in cases), key=lambda case: _cost(case, mutants[charge[0]], seconds)
-        )
-        for charge, killers in kills.items()
-        if charge[0] in mutants
-    }
-    found = {charge: {killers[0]} for charge, killers in known.items() if killers}
+    pairs = sorted(
+        ((charge, case) for charge in kills if charge[0] in mutants for case in kills[charge] if case in cases),
+        key=lambda pair: _cost(pair[1], mutants[pair[0][0]], seconds),
+    )
+    found: dict[Charge, set[str]] = {}
+    for charge, case in pairs:
+        found.setdefault(charge, {case})
     killing = {function_of(case) for killers in found.values() for case in killers}
-    for charge, case in _cheapest(known, mutants, seconds):
+    for charge, case in pairs:
         if function_of(case) not in killing:
             killing.add(function_of(case))
             found[charge].add(case)
     return found
-
-
-def _cheapest(known: Kills, mutants: Mapping[str, str], seconds: Seconds) -> Iterable[tuple[Charge, str]]:
-    pairs = [(charge, case) for charge, killers in known.items() for case in killers]
-    return sorted(pairs, key=lambda pair: _cost(pair[1], mutants[pair[0][0]], seconds))
 
 
 def _cost(case: str, base: str, seconds: Seconds) -> tuple[float, str]:

@@ -11,12 +11,13 @@ import hashlib
 import json
 import os
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conformance.mutants.kills import function_of
+from conformance.contract.catalog import function_of
 from conformance.suite.items import CASE, NOT_RUN, OUTCOMES_ONLY, PLAN, TARGET
 from conformance.suite.terminal.progress import PROPERTY
 
@@ -28,30 +29,34 @@ def mark(kind: str, *names: str) -> Path:
     return Path(os.environ[FOLDER]) / f"{kind}-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:24]}"
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What a trial is about."""
+
+    #: The pairs of mutant and case that are to run, with the clauses that the case may kill the mutant for.
+    pairs: dict[tuple[str, str], list[str]]
+    #: Whether all of them run, the needless ones as well, for the whole matrix.
+    exhaustive: bool
+
+
 @functools.cache
-def planned(folder: str) -> dict[tuple[str, str], list[str]]:
-    """The pairs of mutant and case that are to run, with the clauses that the case may kill the mutant for."""
+def planned(folder: str) -> Trial:
+    """The trial whose plan lies in a folder."""
     plan = json.loads((Path(folder) / "plan.json").read_text(encoding="utf-8"))
-    return {(mutant, case): broken for mutant, case, broken in plan["trials"]}
-
-
-@functools.cache
-def exhaustive(folder: str) -> bool:
-    """Whether all planned pairs run, the needless ones as well, for the whole matrix."""
-    return bool(json.loads((Path(folder) / "plan.json").read_text(encoding="utf-8"))["exhaustive"])
+    return Trial({(mutant, case): broken for mutant, case, broken in plan["trials"]}, plan["exhaustive"])
 
 
 @pytest.hookimpl(trylast=True)  # once the plan is there
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[OUTCOMES_ONLY] = True
     stacks: dict[str, set[str]] = {}
-    for mutant, case in planned(os.environ[FOLDER]):
+    for mutant, case in planned(os.environ[FOLDER]).pairs:
         stacks.setdefault(function_of(case), set()).add(mutant)
     config.stash[PLAN].stacks_of, config.stash[PLAN].all_cases = stacks, True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    plan = planned(os.environ[FOLDER])
+    plan = planned(os.environ[FOLDER]).pairs
     kept = [item for item in items if CASE in item.stash and (item.stash[TARGET].stack, item.stash[CASE]) in plan]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
@@ -60,8 +65,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: Any) -> None:
     mutant, case = item.stash[TARGET].stack, item.stash[CASE]
-    broken = planned(os.environ[FOLDER])[mutant, case]
-    if not broken or exhaustive(os.environ[FOLDER]):  # an unmutated base always runs
+    trial = planned(os.environ[FOLDER])
+    broken = trial.pairs[mutant, case]
+    if not broken or trial.exhaustive:  # an unmutated base always runs
         return
     if mark("case", function_of(case)).exists() and all(mark("mutant", mutant, clause).exists() for clause in broken):
         why = "the mutant is killed, and the case has killed"
@@ -76,7 +82,7 @@ def pytest_runtest_logreport(report: Any) -> Generator[None, Any, Any]:
         if name == PROPERTY:
             found = json.loads(value)["result"]
             if found["outcome"] == "fail":
-                for clause in planned(os.environ[FOLDER])[found["stack"], found["case"]]:
+                for clause in planned(os.environ[FOLDER]).pairs[found["stack"], found["case"]]:
                     mark("mutant", found["stack"], clause).touch()
                 mark("case", function_of(found["case"])).touch()
     return (yield)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import jinja2
-
+from conformance.report.html import templates
 from conformance.report.markdown import code, escaped
 from conformance.report.tables import labels, why
 from conformance.results.result_file import Results
@@ -48,17 +47,18 @@ def comparison_markdown(difference: Difference, old: Results, new: Results) -> s
 
 def comparison_html(difference: Difference, old: Results, new: Results) -> str:
     """The same as one HTML file without outside resources: a fold for each bug and for each diff."""
-    page = jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    return page.get_template("comparison.html.j2").render(
-        title=_title(old, new),
-        difference=difference,
-        lists=LISTS,
-        no_bug=NO_BUG,
-        told=_told,
-        place=_place,
-        graphs=list(_by_diff(difference)),
+    return (
+        templates()
+        .get_template("comparison.html.j2")
+        .render(
+            title=_title(old, new),
+            difference=difference,
+            lists=LISTS,
+            no_bug=NO_BUG,
+            told=_told,
+            place=_place,
+            graphs=list(_by_diff(difference)),
+        )
     )
 
 

@@ -22,11 +22,16 @@ NOT_AS_EXPECTED = "not as expected"
 MOST_WHOLE, MOST_DISCREPANCIES = 10, 10
 
 
-def html_report(columns: Sequence[Results]) -> str:
-    """The text of report.html: what is as expected is counted, everything else has a fold."""
-    page = jinja2.Environment(
+def templates() -> jinja2.Environment:
+    """The templates of the HTML pages."""
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("conformance", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+
+
+def html_report(columns: Sequence[Results]) -> str:
+    """The text of report.html: what is as expected is counted, everything else has a fold."""
+    page = templates()
     page.filters.update(percent=percent, numbers=numbers, short=short, rungs=rungs, quoted=shlex.quote, words=_words)
     names = labels(columns)
     found = [(name, one) for name, column in zip(names, columns, strict=True) for one in findings(column.results)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.contract.catalog import function_of
 from conformance.contract.profiles import PROFILES, profiles_of
 from conformance.results.result_file import CaseResult
 
@@ -57,7 +58,7 @@ def profile_claims(records: Sequence[Mapping[str, Any]], results: Iterable[CaseR
     """
     outcomes: dict[str, set[str]] = {}
     for one in results:
-        outcomes.setdefault(one.case.partition("[")[0], set()).add(one.outcome)
+        outcomes.setdefault(function_of(one.case), set()).add(one.outcome)
     claims = {name: ProfileClaim() for name in PROFILES}
     members = dict.fromkeys(PROFILES, 0)
     for record in records:

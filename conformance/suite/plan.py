@@ -10,7 +10,15 @@ from typing import Any
 import torch
 
 from conformance.capability_search.search import described
-from conformance.contract.catalog import MANIFEST, cases_by_clause, cases_by_scope, full_only, is_root, without_root
+from conformance.contract.catalog import (
+    MANIFEST,
+    cases_by_clause,
+    cases_by_scope,
+    full_only,
+    function_of,
+    is_root,
+    without_root,
+)
 from conformance.contract.registry import AREAS, clauses, nearest
 from conformance.contract.scopes import in_scope
 from conformance.program import devices
@@ -168,7 +176,7 @@ class Plan:
         """Which cases, with the rows of their clauses, this run is about: its areas, scope and shard, none kept."""
         areas = self.option.area or AREAS
         named = {without_root(case) for case in self.option.case}
-        left_out = frozenset() if self.all_cases else self.left_out
+        left_out = self.left_out
         inside = (
             case
             for case, _, rows in cases
@@ -197,13 +205,15 @@ class Plan:
             if name in known
             for case in cases
         }
-        belonging = [case for case in self.listed if belongs.get(case.partition("[")[0], scope != "core")]
+        belonging = [case for case in self.listed if belongs.get(function_of(case), scope != "core")]
         return [case for case in belonging if case not in left_out]
 
     @property
     def left_out(self) -> frozenset[str]:
         """The cases that only longer scopes run."""
-        return full_only(self.root) if self.root is not None and self.option.scope == "quick" else frozenset()
+        if self.root is None or self.option.scope != "quick" or self.all_cases:
+            return frozenset()
+        return full_only(self.root)
 
     def not_run(
         self, target: Target, needs: Iterable[str], scopes: Collection[str], no_judge: str = ""

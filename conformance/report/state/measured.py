@@ -73,10 +73,15 @@ def _outcome(run: dict[str, Any], one: dict[str, Any]) -> Outcome:
     return Outcome(*where, one["status"], one["output"], one.get("error", ""))
 
 
+def digest(script: Path) -> str:
+    """What says that a script is still the text that was measured."""
+    return hashlib.sha256(script.read_bytes()).hexdigest()
+
+
 def _check_text(script: Path, sha256: str) -> None:
     if not script.is_file():
         raise LedgerError(f"{script}: no such file, and an outcome of it; run benchmarks/scripts_measured.py")
-    if hashlib.sha256(script.read_bytes()).hexdigest() != sha256:
+    if digest(script) != sha256:
         raise LedgerError(f"{script}: changed since it was measured; run benchmarks/scripts_measured.py")
 
 
