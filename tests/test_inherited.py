@@ -88,7 +88,8 @@ def owners(run: Run) -> dict[str, str]:
 def test_layers() -> None:
     """A plain backend stands on Dynamo; one that uses AOTAutograd on every way of partitioning, too."""
     assert layers(False) == ("dynamo",)
-    assert layers(True) == ("dynamo", "aot_eager", "aot_default_partition", "aot_eager_decomp_partition")
+    beside = ("aot_default_partition", "aot_core_decompositions")
+    assert layers(True) == ("dynamo", "aot_eager", *beside, "aot_eager_decomp_partition")
     assert rungs("aot_default_partition") == ["dynamo", "aot_eager", "aot_default_partition"]
 
 

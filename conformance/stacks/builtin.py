@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._decomp import core_aten_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.compilers import nop
-from torch._functorch.partitioners import default_partition
+from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 from torch._inductor import config as inductor_config
 from torch._inductor import cpu_vec_isa, list_mode_options
 from torch._inductor.cudagraph_trees import reset_cudagraph_trees
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from conformance.capture.recorder import Recorder
-from conformance.contract.ladder import BESIDE
+from conformance.contract.ladder import CORE_DECOMPOSITIONS, DEFAULT_PARTITION
 from conformance.contract.run_environment import speedups_asked
 from conformance.stacks.aot_inductor import AotInductorStack
 from conformance.stacks.base import ASSUMED, Stack
@@ -107,8 +108,19 @@ BUILTIN = (
     Stack("aot_eager", "aot_eager", AOT, exact=True),
     Stack("aot_eager_decomp_partition", "aot_eager_decomp_partition", AOT, exact=True),
     Stack(
-        BESIDE,
+        DEFAULT_PARTITION,
         aot_autograd(fw_compiler=nop, bw_compiler=nop, partition_fn=default_partition),
+        ASSUMED | {"profiler"},
+        exact=True,
+    ),
+    Stack(
+        CORE_DECOMPOSITIONS,
+        aot_autograd(
+            fw_compiler=nop,
+            bw_compiler=nop,
+            decompositions=core_aten_decompositions,  # called at the first compilation
+            partition_fn=min_cut_rematerialization_partition,
+        ),
         ASSUMED | {"profiler"},
         exact=True,
     ),

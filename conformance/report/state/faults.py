@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from conformance.contract.ladder import BESIDE, LADDER
+from conformance.contract.ladder import LAYERS
 from conformance.results.bugs import Bug
 from conformance.results.ledger import PHASES, Entry, Ledger, Signature
 from conformance.results.result_file import CaseResult
@@ -38,9 +38,7 @@ class Fault:
     @property
     def first(self) -> str:
         """The lowest rung of torch's ladder among the stacks that show it."""
-        return self.bug.rung or next(
-            (rung for rung in (*LADDER[:2], BESIDE, *LADDER[2:]) if rung in self.stacks), self.stacks[0]
-        )
+        return self.bug.rung or next((rung for rung in LAYERS if rung in self.stacks), self.stacks[0])
 
 
 def faults(bugs: Mapping[str, Bug], ledgers: Iterable[Ledger], results: Sequence[CaseResult]) -> list[Fault]:
