@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 class Held:
@@ -92,9 +90,7 @@ ROWS = [
     pytest.param(
         multiply, Held, setting(factor=2), setting(factor=2.0), expected("""held.factor == 2"""), id="type_of_a_number"
     ),
-    pytest.param(
-        multiply, Slotted, setting(factor=2), setting(factor=3), expected("""held.factor == 2"""), id="slot", marks=FULL
-    ),
+    pytest.param(multiply, Slotted, setting(factor=2), setting(factor=3), expected("""held.factor == 2"""), id="slot"),
     pytest.param(
         multiply,
         Computed,
@@ -102,7 +98,6 @@ ROWS = [
         setting_known(factor=3),
         expected("""held.known['factor'] == 2"""),
         id="computed",
-        marks=FULL,
     ),
     pytest.param(
         multiply,
@@ -111,7 +106,6 @@ ROWS = [
         setting_by_dict(factor=3),
         expected("""held.factor == 2"""),
         id="by_dict",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_name,
@@ -120,7 +114,6 @@ ROWS = [
         setting(name="one"),
         expected("""held.name == 'double'"""),
         id="string",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_presence,
@@ -129,7 +122,6 @@ ROWS = [
         setting(option=1),
         expected("""held.option is None"""),
         id="none",
-        marks=FULL,
     ),
     pytest.param(
         count_values,
@@ -138,7 +130,6 @@ ROWS = [
         setting(values=[1, 2]),
         expected("""len(held.values) == 1"""),
         id="list",
-        marks=FULL,
     ),
     pytest.param(
         add_weight,
@@ -147,7 +138,6 @@ ROWS = [
         setting(weight=torch.ones(2, 1)),
         expected("""rank of held.weight: expected 1, actual 2"""),
         id="tensor",
-        marks=FULL,
     ),
 ]
 

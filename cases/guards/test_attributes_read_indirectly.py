@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 def make_function():
@@ -103,7 +101,6 @@ ROWS = [
         expected("""getattr failed on source held"""),
         earlier=expected("""getattr failed on source held.added"""),
         id="removed",
-        marks=FULL,
     ),
     row(
         get_or_default,
@@ -112,7 +109,6 @@ ROWS = [
         setting(added=3),
         expected("""not hasattr(held, 'added')"""),
         id="default_of_getattr",
-        marks=FULL,
     ),
     row(
         multiply_by_inherited,
@@ -121,7 +117,6 @@ ROWS = [
         setting(inherited=7),
         expected("""not ___dict_contains('inherited', held.__dict__)"""),
         id="hides_the_class's",
-        marks=FULL,
     ),
     row(
         through_two,
@@ -130,7 +125,6 @@ ROWS = [
         with_inner(3),
         expected("""held.inner.factor == 2"""),
         id="of_an_attribute",
-        marks=FULL,
     ),
     row(count_attributes, Held, setting(added=...), setting(added=1), expected(""""""), id="number_of_them"),
     row(

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import Program, call, clause, expected, needs
 
 
 def closing_over(value):
@@ -144,29 +142,22 @@ def alternating(first, second):
 CELLS = [
     pytest.param(closing_over(2), 2, 3, expected("""cell == 2"""), id="number"),
     pytest.param(closing_over([1]), [1], [1, 2], expected("""len(cell) == 1"""), id="list"),
-    pytest.param(closing_over("ab"), "ab", "abc", expected("""cell == 'ab'"""), id="string", marks=FULL),
+    pytest.param(closing_over("ab"), "ab", "abc", expected("""cell == 'ab'"""), id="string"),
     pytest.param(
         make_tensor_cell,
         [1.0, 1.0, 1.0],
         [[1.0], [2.0]],
         expected("""rank of cell: expected 1, actual 2"""),
         id="tensor",
-        marks=FULL,
     ),
-    pytest.param(
-        make_shared_cell, 2, 3, expected("""scale.__closure__[0].cell_contents == 2"""), id="of_a_callee", marks=FULL
-    ),
-    pytest.param(
-        make_function_cell, "double", "triple", expected("""identity of chosen.__code__"""), id="function", marks=FULL
-    ),
+    pytest.param(make_shared_cell, 2, 3, expected("""scale.__closure__[0].cell_contents == 2"""), id="of_a_callee"),
+    pytest.param(make_function_cell, "double", "triple", expected("""identity of chosen.__code__"""), id="function"),
 ]
 DEFAULTS = [
     pytest.param(make_default, 2, 3, expected("""scale.__defaults__[0] == 2"""), id="of_a_callee"),
     pytest.param(make_own_default, 2, 3.5, expected("""factor == 2"""), id="of_the_program"),
-    pytest.param(
-        make_keyword_default, 2, 3, expected("""scale.__kwdefaults__['factor'] == 2"""), id="keyword_only", marks=FULL
-    ),
-    pytest.param(make_growing_default, [], [1], expected("""not seen"""), id="list", marks=FULL),
+    pytest.param(make_keyword_default, 2, 3, expected("""scale.__kwdefaults__['factor'] == 2"""), id="keyword_only"),
+    pytest.param(make_growing_default, [], [1], expected("""not seen"""), id="list"),
 ]
 
 

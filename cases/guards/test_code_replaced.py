@@ -5,9 +5,7 @@ import functools
 import pytest
 import torch
 
-from conformance import Program, call, clause, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import Program, call, clause, needs
 
 
 def double(x):
@@ -83,8 +81,8 @@ def alternating(device):
 CODES = [
     pytest.param(make_code_of_a_callee, id="callee"),
     pytest.param(make_code_of_a_method, id="method"),
-    pytest.param(make_code_of_a_static_method, id="static_method", marks=FULL),
-    pytest.param(make_code_behind_a_partial, id="partial", marks=FULL),
+    pytest.param(make_code_of_a_static_method, id="static_method"),
+    pytest.param(make_code_behind_a_partial, id="partial"),
 ]
 
 

@@ -5,9 +5,7 @@ import collections
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 def scale_by_length(x, held):
@@ -94,26 +92,23 @@ FRESH = [
         lambda: collections.deque([1, 2]),
         expected("""len(held) == 1"""),
         id="length_of_deque",
-        marks=FULL,
     ),
-    row(scale_by_length, value(range(2)), value(range(3)), expected(""""""), id="range", marks=FULL),
+    row(scale_by_length, value(range(2)), value(range(3)), expected(""""""), id="range"),
     row(
         scale_by_length,
         value(torch.Size([2])),
         value(torch.Size([2, 2])),
         expected("""len(held) == 1"""),
         id="size",
-        marks=FULL,
     ),
-    row(bounds, value(slice(0, 2)), value(slice(0, 3)), expected("""held.stop == 2"""), id="slice", marks=FULL),
-    row(choose_by_truth, lambda: [], lambda: [0], expected("""not held"""), id="empty", marks=FULL),
+    row(bounds, value(slice(0, 2)), value(slice(0, 3)), expected("""held.stop == 2"""), id="slice"),
+    row(choose_by_truth, lambda: [], lambda: [0], expected("""not held"""), id="empty"),
     row(
         add_keys,
         plain("a", "bb"),
         plain("bb", "a"),
         expected("""list(dict.keys(held))[0] == 'a'"""),
         id="order_of_keys",
-        marks=FULL,
     ),
     row(
         add_keys,
@@ -121,7 +116,6 @@ FRESH = [
         ordered("bb", "a"),
         expected("""list(dict.keys(held))[0] == 'a'"""),
         id="order_of_ordered_dict",
-        marks=FULL,
     ),
     row(
         choose_by_key,
@@ -129,7 +123,6 @@ FRESH = [
         plain("double"),
         expected("""not ___dict_contains('double', held)"""),
         id="key",
-        marks=FULL,
     ),
     row(
         first_or_default,
@@ -137,7 +130,6 @@ FRESH = [
         plain("a"),
         expected("""not ___dict_contains('a', held)"""),
         id="key_of_get",
-        marks=FULL,
     ),
     row(
         choose_by_member,
@@ -145,7 +137,6 @@ FRESH = [
         lambda: {1, 3},
         expected("""set.__contains__(held, 2)"""),
         id="member_of_set",
-        marks=FULL,
     ),
     row(
         choose_by_member,
@@ -153,12 +144,9 @@ FRESH = [
         value(frozenset({1, 3})),
         expected("""set.__contains__(held, 2)"""),
         id="frozenset",
-        marks=FULL,
     ),
-    row(choose_by_member, lambda: [1, 2], lambda: [1, 3], expected(""""""), id="member_of_list", marks=FULL),
-    row(
-        choose_by_equality, lambda: [1, 2], lambda: [2, 1], expected("""held[0] == 1"""), id="order_of_list", marks=FULL
-    ),
+    row(choose_by_member, lambda: [1, 2], lambda: [1, 3], expected(""""""), id="member_of_list"),
+    row(choose_by_equality, lambda: [1, 2], lambda: [2, 1], expected("""held[0] == 1"""), id="order_of_list"),
     row(
         choose_by_type,
         lambda: ["1"],
@@ -166,18 +154,14 @@ FRESH = [
         expected("""type of held[0]"""),
         earlier=expected("""held[0] == '1'"""),
         id="type_of_element",
-        marks=FULL,
     ),
-    row(
-        choose_by_container, lambda: (1,), lambda: [1], expected("""type of held"""), id="type_of_container", marks=FULL
-    ),
+    row(choose_by_container, lambda: (1,), lambda: [1], expected("""type of held"""), id="type_of_container"),
     row(
         nested_length,
         lambda: {"inner": [[1]]},
         lambda: {"inner": [[1, 2]]},
         expected("""len(held['inner'][0]) == 1"""),
         id="nested",
-        marks=FULL,
     ),
 ]
 

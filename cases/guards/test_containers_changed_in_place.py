@@ -5,9 +5,7 @@ import collections
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 def scale_by_length(x, held):
@@ -82,7 +80,6 @@ IN_PLACE = [
         reinsert_first,
         expected("""list(dict.keys(held))[0] == 'a'"""),
         id="key_inserted_again",
-        marks=FULL,
     ),
     pytest.param(
         add_keys, ordered("a", "bb"), move_first_to_end, move_first_to_end, expected(""""""), id="key_moved_to_end"
@@ -94,7 +91,6 @@ IN_PLACE = [
         move_first_to_end,
         expected(""""""),
         id="value_moved",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_key,
@@ -103,7 +99,6 @@ IN_PLACE = [
         lambda held: held.pop("double"),
         expected("""not ___dict_contains('double', held)"""),
         id="key_added",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_member,
@@ -112,7 +107,6 @@ IN_PLACE = [
         lambda held: held.add(2),
         expected("""set.__contains__(held, 2)"""),
         id="member_removed",
-        marks=FULL,
     ),
 ]
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected, needs
 
 
 def scale_by_size(x):
@@ -62,7 +60,6 @@ EQUAL = [
             """size of x at 0: expected 3, actual 4; size of x at 0: expected 3, actual 4; size of y at 0 == size of x at 0"""
         ),
         id="compared",
-        marks=FULL,
     ),
     pytest.param(
         add,
@@ -71,7 +68,6 @@ EQUAL = [
         1,
         expected("""size of x at 0: expected 3, actual 4"""),
         id="square",
-        marks=FULL,
     ),
 ]
 

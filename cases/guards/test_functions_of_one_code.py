@@ -5,9 +5,7 @@ import functools
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected, needs
 
 
 def scaler(factor):
@@ -60,9 +58,9 @@ def passing(make):
 CLOSURES = [
     pytest.param(lambdas, expected("""function.__closure__[0].cell_contents == 2"""), id="lambdas"),
     pytest.param(partials, expected("""function.keywords['other'] == 2"""), id="partials"),
-    pytest.param(bound_methods, expected("""function.__self__.value == 2"""), id="bound_methods", marks=FULL),
-    pytest.param(defaults, expected("""function.__defaults__[0] == 2"""), id="defaults", marks=FULL),
-    pytest.param(operators, expected("""identity of function"""), id="operators", marks=FULL),
+    pytest.param(bound_methods, expected("""function.__self__.value == 2"""), id="bound_methods"),
+    pytest.param(defaults, expected("""function.__defaults__[0] == 2"""), id="defaults"),
+    pytest.param(operators, expected("""identity of function"""), id="operators"),
 ]
 
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import Program, call, clause, expected, needs
 
 
 def double(x):
@@ -137,28 +135,24 @@ FUNCTIONS = [
         Program(make=make_method_of_instance),
         expected("""identity of tool.use.__code__"""),
         id="method_of_an_instance",
-        marks=FULL,
     ),
     row(
         Program(make=make_static_method),
         expected("""identity of dict(Tool.__dict__)['use'].__func__.__code__"""),
         earlier=expected("""identity of Tool.use.__code__"""),
         id="static_method",
-        marks=FULL,
     ),
     row(
         Program(make=make_special_method),
         expected("""identity of dict(type(tool).__dict__)['__call__'].__defaults__[0].__code__"""),
         id="call",
-        marks=FULL,
     ),
     row(
         Program(make=make_operator),
         expected("""identity of dict(type(factor).__dict__)['__rmul__'].__defaults__[0].__code__"""),
         id="operator",
-        marks=FULL,
     ),
-    row(Outer, expected("""identity of self.layer.forward.__code__"""), id="forward_of_a_part", marks=FULL),
+    row(Outer, expected("""identity of self.layer.forward.__code__"""), id="forward_of_a_part"),
 ]
 
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 factor, name, option, weight, shift, flags, table = 2.0, "add", None, None, None, [1], {}
 
@@ -108,7 +106,6 @@ CHANGES = [
         {"factor": 4.0},
         expected("""global factor == 2.0"""),
         id="of_a_callee",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_name,
@@ -116,7 +113,6 @@ CHANGES = [
         {"name": "multiply"},
         expected("""global name == 'add'"""),
         id="string",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_presence,
@@ -124,7 +120,6 @@ CHANGES = [
         {"option": 1},
         expected("""global option is None"""),
         id="none",
-        marks=FULL,
     ),
     pytest.param(
         add_weight,
@@ -132,7 +127,6 @@ CHANGES = [
         {"weight": [[1.0], [2.0]]},
         expected("""rank of global weight: expected 1, actual 2"""),
         id="tensor",
-        marks=FULL,
     ),
     pytest.param(
         count_flags,
@@ -140,7 +134,6 @@ CHANGES = [
         {"flags": [1, 2]},
         expected("""len(global flags) == 1"""),
         id="length_of_a_list",
-        marks=FULL,
     ),
     pytest.param(
         read_table,
@@ -148,7 +141,6 @@ CHANGES = [
         {"table": {"factor": 3}},
         expected("""global table['factor'] == 2"""),
         id="entry",
-        marks=FULL,
     ),
     pytest.param(
         call_function,
@@ -156,7 +148,6 @@ CHANGES = [
         {"function": triple},
         expected("""identity of global function.__code__"""),
         id="function",
-        marks=FULL,
     ),
 ]
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 GUARDED = {"dynamo.skip_nnmodule_hook_guards": False}
 
@@ -94,14 +92,12 @@ FORWARD = pytest.mark.parametrize(
             on_layer("register_forward_pre_hook", double_keywords, with_kwargs=True),
             expected("""not self.layer._forward_pre_hooks"""),
             id="with_keywords",
-            marks=FULL,
         ),
         pytest.param(
             two_hooks(False),
             two_hooks(True),
             expected("""list(self.layer._forward_hooks.keys())"""),
             id="order",
-            marks=FULL,
         ),
     ],
 )

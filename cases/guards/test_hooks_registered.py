@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, needs
 
 GUARDED = {"dynamo.skip_nnmodule_hook_guards": False}
 
@@ -93,8 +91,8 @@ LATER = pytest.mark.parametrize(
     "hook",
     [
         pytest.param(on_layer("register_forward_hook", double_output), id="forward"),
-        pytest.param(on_layer("register_forward_pre_hook", double_input), id="forward_pre", marks=FULL),
-        pytest.param(on_layer("register_full_backward_hook", triple_gradient), id="backward", marks=FULL),
+        pytest.param(on_layer("register_forward_pre_hook", double_input), id="forward_pre"),
+        pytest.param(on_layer("register_full_backward_hook", triple_gradient), id="backward"),
         pytest.param(on_layer("register_full_backward_pre_hook", triple_gradient), id="backward_pre"),
     ],
 )

@@ -5,9 +5,7 @@ import enum
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 class Kind(enum.Enum):
@@ -114,50 +112,35 @@ VALUES = [
     pytest.param(
         choose_by_letter, alternating("double", "triple"), expected("""value == 'double'"""), id="method_of_string"
     ),
-    pytest.param(
-        choose_by_bytes, alternating(b"double", b"triple"), expected("""value == b'double'"""), id="bytes", marks=FULL
-    ),
-    pytest.param(choose_by_truth, alternating("", "a"), expected("""value == ''"""), id="empty_string", marks=FULL),
+    pytest.param(choose_by_bytes, alternating(b"double", b"triple"), expected("""value == b'double'"""), id="bytes"),
+    pytest.param(choose_by_truth, alternating("", "a"), expected("""value == ''"""), id="empty_string"),
     pytest.param(
         choose_by_member,
         alternating(Kind.DOUBLE, Kind.TRIPLE),
         expected("""identity of value"""),
         id="enum",
-        marks=FULL,
     ),
     pytest.param(
         multiply_by_value,
         alternating(Kind.DOUBLE, Kind.TRIPLE),
         expected("""identity of value"""),
         id="value_of_enum",
-        marks=FULL,
     ),
-    pytest.param(
-        multiply, alternating(Level.LOW, Level.HIGH), expected("""identity of value"""), id="int_enum", marks=FULL
-    ),
-    pytest.param(
-        choose_by_flag, alternating(Bits.ONE, Bits.TWO), expected("""identity of value"""), id="flag", marks=FULL
-    ),
+    pytest.param(multiply, alternating(Level.LOW, Level.HIGH), expected("""identity of value"""), id="int_enum"),
+    pytest.param(choose_by_flag, alternating(Bits.ONE, Bits.TWO), expected("""identity of value"""), id="flag"),
     pytest.param(
         choose_by_flag,
         alternating(Bits.ONE, Bits.ONE | Bits.TWO),
         expected("""identity of value"""),
         id="flags_joined",
-        marks=FULL,
     ),
-    pytest.param(choose_by_none, alternating(None, 2), expected("""value is None"""), id="none_to_number", marks=FULL),
-    pytest.param(choose_by_none, none_and_a_tensor, expected("""value is None"""), id="none_to_tensor", marks=FULL),
+    pytest.param(choose_by_none, alternating(None, 2), expected("""value is None"""), id="none_to_number"),
+    pytest.param(choose_by_none, none_and_a_tensor, expected("""value is None"""), id="none_to_tensor"),
     pytest.param(choose_by_class, alternating(Two, Three), expected("""identity of value"""), id="class"),
-    pytest.param(
-        choose_by_instance, fresh(Two, Three), expected("""type of value"""), id="class_of_object", marks=FULL
-    ),
+    pytest.param(choose_by_instance, fresh(Two, Three), expected("""type of value"""), id="class_of_object"),
     pytest.param(convert, alternating(torch.float64, torch.int64), expected("""value == torch.float64"""), id="dtype"),
-    pytest.param(
-        multiply_by_complex, alternating(2j + 1, 2j + 3), expected("""value == (1+2j)"""), id="complex", marks=FULL
-    ),
-    pytest.param(
-        choose_by_ellipsis, alternating(..., None), expected("""value == Ellipsis"""), id="ellipsis", marks=FULL
-    ),
+    pytest.param(multiply_by_complex, alternating(2j + 1, 2j + 3), expected("""value == (1+2j)"""), id="complex"),
+    pytest.param(choose_by_ellipsis, alternating(..., None), expected("""value == Ellipsis"""), id="ellipsis"),
 ]
 
 

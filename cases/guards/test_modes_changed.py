@@ -4,9 +4,7 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 class Negated(TorchFunctionMode):
@@ -97,7 +95,6 @@ GRADIENTS = [
         alternating(leave, enter(torch.inference_mode)),
         expected("""global state changed: grad_mode"""),
         id="inference_mode",
-        marks=FULL,
     ),
 ]
 
@@ -119,7 +116,6 @@ AUTOCAST = [
         alternating(cast(False), cast(True)),
         expected("""global state changed: autocast(cpu)_enabled autocast(cuda)_enabled"""),
         id="is_read",
-        marks=FULL,
     ),
 ]
 

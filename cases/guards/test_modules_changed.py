@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 class Net(torch.nn.Module):
@@ -114,12 +112,12 @@ def changes(*rows):
 MODES = changes(
     pytest.param(Net, nothing, train, expected("""self.drop.training == False"""), id="whole"),
     pytest.param(Net, nothing, train_a_part, expected("""self.drop.training == False"""), id="part_to_train"),
-    pytest.param(Net, train, eval_a_part, expected("""self.drop.training == True"""), id="part_to_eval", marks=FULL),
+    pytest.param(Net, train, eval_a_part, expected("""self.drop.training == True"""), id="part_to_eval"),
 )
 PARTS = changes(
     pytest.param(Net, usual_parts, other_parts, expected("""type of self.second"""), id="of_another_class"),
     pytest.param(Chain, one_layer, two_layers, expected("""len(self.layers._modules) != 1"""), id="one_more"),
-    pytest.param(Chain, no_option, an_option, expected("""self.optional is None"""), id="none_to_module", marks=FULL),
+    pytest.param(Chain, no_option, an_option, expected("""self.optional is None"""), id="none_to_module"),
 )
 
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 def multiply(x, n):
@@ -78,11 +76,9 @@ INTEGERS = [
     row(multiply, with_numbers(2, 3, 4, 2), 2, 1, expected("""n == 2"""), id="grow"),
     row(multiply, with_numbers(2, 3, 0, 1, 2), 2, 1, expected("""n == 2"""), id="zero_and_one"),
     row(multiply, with_numbers(2, -3, 5, -7), 2, 1, expected("""n == 2"""), id="negative"),
-    row(shift_by_half, with_numbers(5, -5, -7, 8), 2, 1, expected("""n == 5"""), id="floor_division", marks=FULL),
-    row(remainder, with_numbers(5, -5, -7, 8), 2, 1, expected("""n == 5"""), id="remainder", marks=FULL),
-    row(
-        choose_by_sign, with_numbers(5, -5, 7, -8), 3, 2, expected("""n == 5; n == 5; n <= 0"""), id="sign", marks=FULL
-    ),
+    row(shift_by_half, with_numbers(5, -5, -7, 8), 2, 1, expected("""n == 5"""), id="floor_division"),
+    row(remainder, with_numbers(5, -5, -7, 8), 2, 1, expected("""n == 5"""), id="remainder"),
+    row(choose_by_sign, with_numbers(5, -5, 7, -8), 3, 2, expected("""n == 5; n == 5; n <= 0"""), id="sign"),
     row(
         choose_by_zero,
         with_numbers(5, 6, 0, 7),
@@ -90,11 +86,10 @@ INTEGERS = [
         2,
         expected("""n == 5; n == 5; n != 0"""),
         id="compared_with_zero",
-        marks=FULL,
     ),
-    row(as_size, with_numbers(2, 3, 4), 2, 1, expected("""n == 2"""), id="size", marks=FULL),
-    row(in_a_range, with_numbers(2, 3, 2, 0), 2, 2, expected("""n == 2; n == 2; n == 3"""), id="range", marks=FULL),
-    row(largest, with_numbers(2, MAX, MIN, 3), 2, 1, expected("""n == 2"""), id="limits", marks=FULL),
+    row(as_size, with_numbers(2, 3, 4), 2, 1, expected("""n == 2"""), id="size"),
+    row(in_a_range, with_numbers(2, 3, 2, 0), 2, 2, expected("""n == 2; n == 2; n == 3"""), id="range"),
+    row(largest, with_numbers(2, MAX, MIN, 3), 2, 1, expected("""n == 2"""), id="limits"),
     row(
         as_index,
         with_numbers(0, 1, 2, -1),
@@ -103,18 +98,15 @@ INTEGERS = [
         expected("""n == 0; n == 0; 0 <= n <= 2"""),
         earlier=expected("""n == 0; n == 0; 0 <= n"""),
         id="index",
-        marks=FULL,
     ),
 ]
 KINDS = [
     pytest.param(multiply, with_numbers(2, 2.0, 2), expected("""n == 2"""), id="float_for_int"),
     pytest.param(multiply, with_numbers(1, True, 1), expected("""n == 1"""), id="bool_for_int"),
-    pytest.param(
-        choose_by_identity, with_numbers(True, 1, True), expected("""n == True"""), id="int_for_bool", marks=FULL
-    ),
-    pytest.param(choose_by_identity, with_numbers(True, False, True), expected("""n == True"""), id="bool", marks=FULL),
-    pytest.param(multiply, with_numbers(0.0, False, 0.0), expected("""n == 0.0"""), id="bool_for_float", marks=FULL),
-    pytest.param(multiply, with_numbers(2, 2j, 2), expected("""n == 2"""), id="complex_for_int", marks=FULL),
+    pytest.param(choose_by_identity, with_numbers(True, 1, True), expected("""n == True"""), id="int_for_bool"),
+    pytest.param(choose_by_identity, with_numbers(True, False, True), expected("""n == True"""), id="bool"),
+    pytest.param(multiply, with_numbers(0.0, False, 0.0), expected("""n == 0.0"""), id="bool_for_float"),
+    pytest.param(multiply, with_numbers(2, 2j, 2), expected("""n == 2"""), id="complex_for_int"),
 ]
 FLOATS = [
     pytest.param(multiply, with_numbers(2.0, 3.5, -1.5, 2.0), expected("""mul"""), id="grow"),
@@ -123,20 +115,16 @@ FLOATS = [
         with_numbers(2.0, float("inf"), float("-inf"), float("nan"), 2.0),
         expected("""mul"""),
         id="special",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_nan,
         with_numbers(2.0, float("nan"), 3.0, float("nan")),
         expected("""add"""),
         id="compared_with_itself",
-        marks=FULL,
     ),
     pytest.param(multiply_by_zero, with_numbers(0.0, -0.0, 0.0), expected("""mul"""), id="zeros"),
-    pytest.param(
-        comes_out, with_numbers(0.0, -0.0, float("nan"), 0.1), expected("""add"""), id="comes_out", marks=FULL
-    ),
-    pytest.param(choose_by_sign, with_numbers(2.5, -2.5, 0.0, 1e-320), expected("""mul"""), id="sign", marks=FULL),
+    pytest.param(comes_out, with_numbers(0.0, -0.0, float("nan"), 0.1), expected("""add"""), id="comes_out"),
+    pytest.param(choose_by_sign, with_numbers(2.5, -2.5, 0.0, 1e-320), expected("""mul"""), id="sign"),
 ]
 
 

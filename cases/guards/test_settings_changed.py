@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 def inference_mode_inside(x):
@@ -114,12 +112,8 @@ READ = [
     pytest.param(
         precision_inside, alternating(precision("highest"), precision("high")), expected("""mul; add"""), id="precision"
     ),
-    pytest.param(
-        threads, alternating(set_threads(1), set_threads(2)), expected("""mul; mul"""), id="threads", marks=FULL
-    ),
-    pytest.param(
-        sdpa, alternating(set_math(True), set_math(False)), expected("""mul; add"""), id="math_sdp", marks=FULL
-    ),
+    pytest.param(threads, alternating(set_threads(1), set_threads(2)), expected("""mul; mul"""), id="threads"),
+    pytest.param(sdpa, alternating(set_math(True), set_math(False)), expected("""mul; add"""), id="math_sdp"),
 ]
 
 

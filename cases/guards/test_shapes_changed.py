@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected, needs
 
 
 def double(x):
@@ -78,7 +76,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
 """
         ),
         id="one_and_zero",
-        marks=FULL,
     ),
     pytest.param(
         scale_by_size,
@@ -87,7 +84,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
         2,
         expected("""size of x at 0: expected 1, actual 3; size of x at 0: expected 1, actual 0; 2 <= size of x at 0"""),
         id="from_one",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_empty,
@@ -98,7 +94,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
             """size of x at 0: expected 3, actual 0; size of x at 0: expected 3, actual 4; size of x at 0: expected 0, actual 4"""
         ),
         id="empty",
-        marks=FULL,
     ),
     pytest.param(
         sum_first,
@@ -109,7 +104,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
             """size of x at 0: expected 3, actual 0; size of x at 0: expected 3, actual 1; size of x at 0: expected 0, actual 1"""
         ),
         id="sum_of_none",
-        marks=FULL,
     ),
     pytest.param(
         squeeze,
@@ -120,7 +114,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
             """size of x at 0: expected 2, actual 1; size of x at 0: expected 2, actual 3; size of x at 0: expected 1, actual 3"""
         ),
         id="squeezed",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_size,
@@ -129,7 +122,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
         2,
         expected("""size of x at 0: expected 3, actual 4; size of x at 0: expected 3, actual 2; 3 <= size of x at 0"""),
         id="branch",
-        marks=FULL,
     ),
     pytest.param(
         choose_by_divisibility,
@@ -140,7 +132,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
             """size of x at 0: expected 3, actual 5; size of x at 0: expected 3, actual 4; (size of x at 0 % 2) != 0"""
         ),
         id="divisible",
-        marks=FULL,
     ),
     pytest.param(
         size_comes_out,
@@ -149,7 +140,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
         1,
         expected("""size of x at 0: expected 3, actual 4"""),
         id="size_comes_out",
-        marks=FULL,
     ),
     pytest.param(
         halves,
@@ -158,7 +148,6 @@ size of x at 0: expected 3, actual 0; 2 <= size of x at 0; size of x at 0: expec
         1,
         expected("""size of x at 0: expected 4, actual 6"""),
         id="half",
-        marks=FULL,
     ),
 ]
 

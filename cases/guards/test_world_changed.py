@@ -6,9 +6,7 @@ import random
 import pytest
 import torch
 
-from conformance import call, clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause, expected, needs
 
 
 def environment_item(x):
@@ -85,12 +83,11 @@ VARIABLES = [
         FACTOR,
         expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""),
         id="get",
-        marks=FULL,
     ),
     pytest.param(
         environment_getenv, FACTOR, expected("""global os.environ._data[b'CONFORMANCE_FACTOR'] == b'2'"""), id="getenv"
     ),
-    pytest.param(environment_member, SWITCH, expected(""""""), id="member", marks=FULL),
+    pytest.param(environment_member, SWITCH, expected(""""""), id="member"),
 ]
 FLAGS = [
     pytest.param(
@@ -103,8 +100,8 @@ FLAGS = [
 GENERATORS = [
     pytest.param(python_number, expected("""mul"""), id="python_integer"),
     pytest.param(python_float, expected("""add"""), id="python_float"),
-    pytest.param(torch_number, expected("""rand; add"""), id="torch", marks=FULL),
-    pytest.param(initial_seed, expected("""add"""), id="initial_seed", marks=FULL),
+    pytest.param(torch_number, expected("""rand; add"""), id="torch"),
+    pytest.param(initial_seed, expected("""add"""), id="initial_seed"),
 ]
 
 

@@ -5,9 +5,7 @@ import functools
 import pytest
 import torch
 
-from conformance import Program, clause, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import Program, clause
 
 
 def double(x):
@@ -81,8 +79,8 @@ def two_calls(device):
 CACHED = [
     make_cached,
     make_cached_small,
-    pytest.param(make_cached_tensor, id="make_cached_tensor", marks=FULL),
-    pytest.param(make_cached_property, id="make_cached_property", marks=FULL),
+    pytest.param(make_cached_tensor, id="make_cached_tensor"),
+    pytest.param(make_cached_property, id="make_cached_property"),
 ]
 
 

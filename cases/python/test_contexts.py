@@ -5,9 +5,7 @@ import contextlib
 import pytest
 import torch
 
-from conformance import clause, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, needs
 
 
 class Noting:
@@ -141,16 +139,16 @@ PROGRAMS = (
     plain,
     nested,
     swallowed,
-    pytest.param(passes, id="passes", marks=FULL),
-    pytest.param(entered_again, id="entered_again", marks=FULL),
-    pytest.param(decorated, id="decorated", marks=FULL),
-    pytest.param(decorated_swallows, id="decorated_swallows", marks=FULL),
-    pytest.param(fails_to_enter, id="fails_to_enter", marks=FULL),
-    pytest.param(return_inside, id="return_inside", marks=FULL),
-    pytest.param(stack_of_exits, id="stack_of_exits", marks=FULL),
-    pytest.param(suppressed, id="suppressed", marks=FULL),
-    pytest.param(redirected, id="redirected", marks=FULL),
-    pytest.param(grad_mode_within, id="grad_mode_within", marks=FULL),
+    pytest.param(passes, id="passes"),
+    pytest.param(entered_again, id="entered_again"),
+    pytest.param(decorated, id="decorated"),
+    pytest.param(decorated_swallows, id="decorated_swallows"),
+    pytest.param(fails_to_enter, id="fails_to_enter"),
+    pytest.param(return_inside, id="return_inside"),
+    pytest.param(stack_of_exits, id="stack_of_exits"),
+    pytest.param(suppressed, id="suppressed"),
+    pytest.param(redirected, id="redirected"),
+    pytest.param(grad_mode_within, id="grad_mode_within"),
 )
 
 

@@ -7,9 +7,7 @@ import pickle
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected, needs
 
 
 def double(x):
@@ -116,12 +114,12 @@ def save_and_load(arguments, output):
 INSIDE = [
     pytest.param(shallow, expected("""mul"""), id="shallow"),
     pytest.param(deep, expected("""mul"""), id="deep"),
-    pytest.param(deep_shares, expected("""mul"""), id="deep_shares", marks=FULL),
-    pytest.param(of_object, expected("""mul"""), id="of_object", marks=FULL),
-    pytest.param(of_tensors, expected("""mul"""), id="of_tensors", marks=FULL),
-    pytest.param(clone_and_detach, expected("""mul; clone; detach; add_"""), id="clone_and_detach", marks=FULL),
-    pytest.param(slices, expected("""mul"""), id="slices", marks=FULL),
-    pytest.param(dict_copies, expected("""mul"""), id="dict_copies", marks=FULL),
+    pytest.param(deep_shares, expected("""mul"""), id="deep_shares"),
+    pytest.param(of_object, expected("""mul"""), id="of_object"),
+    pytest.param(of_tensors, expected("""mul"""), id="of_tensors"),
+    pytest.param(clone_and_detach, expected("""mul; clone; detach; add_"""), id="clone_and_detach"),
+    pytest.param(slices, expected("""mul"""), id="slices"),
+    pytest.param(dict_copies, expected("""mul"""), id="dict_copies"),
 ]
 
 
@@ -137,9 +135,7 @@ def test_copies_of_the_program(stack, device, program, operators):
     run.dynamo[:1].operators.expect(operators)
 
 
-@pytest.mark.parametrize(
-    "after", [make_deep_copy, pickle_and_load, pytest.param(save_and_load, id="save_and_load", marks=FULL)]
-)
+@pytest.mark.parametrize("after", [make_deep_copy, pickle_and_load, pytest.param(save_and_load, id="save_and_load")])
 @needs("module_state")
 @clause("python.copies.outside")
 def test_copies_after_the_call(stack, device, after):

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected
 
 
 def double(x):
@@ -96,14 +94,14 @@ def write_before_it(x):
 ROWS = [
     pytest.param(softmax_over_no_dimension, expected("""mul"""), id="dimension"),
     pytest.param(sizes_that_do_not_fit, expected("""mul"""), id="sizes"),
-    pytest.param(index_out_of_range, expected("""mul"""), id="index", marks=FULL),
-    pytest.param(unpack_wrong_number, expected("""mul"""), id="unpacked", marks=FULL),
-    pytest.param(unknown_argument, expected("""mul"""), id="unknown_argument", marks=FULL),
-    pytest.param(unknown_attribute, expected("""mul"""), id="attribute", marks=FULL),
-    pytest.param(item_of_many, expected("""mul"""), id="item", marks=FULL),
-    pytest.param(second_handler, expected("""mul"""), id="second_handler", marks=FULL),
-    pytest.param(wrong_handler_around_right, expected("""mul"""), id="outer_handler", marks=FULL),
-    pytest.param(write_before_it, expected("""mul; mul_"""), id="write_before", marks=FULL),
+    pytest.param(index_out_of_range, expected("""mul"""), id="index"),
+    pytest.param(unpack_wrong_number, expected("""mul"""), id="unpacked"),
+    pytest.param(unknown_argument, expected("""mul"""), id="unknown_argument"),
+    pytest.param(unknown_attribute, expected("""mul"""), id="attribute"),
+    pytest.param(item_of_many, expected("""mul"""), id="item"),
+    pytest.param(second_handler, expected("""mul"""), id="second_handler"),
+    pytest.param(wrong_handler_around_right, expected("""mul"""), id="outer_handler"),
+    pytest.param(write_before_it, expected("""mul; mul_"""), id="write_before"),
 ]
 
 

@@ -5,9 +5,7 @@ import importlib
 import pytest
 import torch
 
-from conformance import clause, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause
 
 
 def double(x):
@@ -158,19 +156,19 @@ ALL = (
     key,
     attribute,
     next_of_a_list,
-    pytest.param(next_of_nothing, id="next_of_nothing", marks=FULL),
-    pytest.param(assertion, id="assertion", marks=FULL),
-    pytest.param(division, id="division", marks=FULL),
-    pytest.param(unpacking, id="unpacking", marks=FULL),
-    pytest.param(arguments, id="arguments", marks=FULL),
-    pytest.param(call_of_a_number, id="call_of_a_number", marks=FULL),
-    pytest.param(operand, id="operand", marks=FULL),
-    pytest.param(iteration, id="iteration", marks=FULL),
-    pytest.param(unbound, id="unbound", marks=FULL),
-    pytest.param(unassigned, id="unassigned", marks=FULL),
-    pytest.param(removal, id="removal", marks=FULL),
-    pytest.param(unhashable, id="unhashable", marks=FULL),
-    pytest.param(module, id="module", marks=FULL),
+    pytest.param(next_of_nothing, id="next_of_nothing"),
+    pytest.param(assertion, id="assertion"),
+    pytest.param(division, id="division"),
+    pytest.param(unpacking, id="unpacking"),
+    pytest.param(arguments, id="arguments"),
+    pytest.param(call_of_a_number, id="call_of_a_number"),
+    pytest.param(operand, id="operand"),
+    pytest.param(iteration, id="iteration"),
+    pytest.param(unbound, id="unbound"),
+    pytest.param(unassigned, id="unassigned"),
+    pytest.param(removal, id="removal"),
+    pytest.param(unhashable, id="unhashable"),
+    pytest.param(module, id="module"),
 )
 
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import clause, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause
 
 
 def double(x):
@@ -149,14 +147,14 @@ CAUGHT = (
     own_attributes,
     derived,
     other_branch,
-    pytest.param(chained, id="chained", marks=FULL),
-    pytest.param(context, id="context", marks=FULL),
-    pytest.param(raised_again, id="raised_again", marks=FULL),
-    pytest.param(return_in_finally, id="return_in_finally", marks=FULL),
-    pytest.param(break_in_finally, id="break_in_finally", marks=FULL),
-    pytest.param(name_is_gone, id="name_is_gone", marks=FULL),
-    pytest.param(group_by_tuple, id="group_by_tuple", marks=FULL),
-    pytest.param(notes_of_an_exception, id="notes_of_an_exception", marks=FULL),
+    pytest.param(chained, id="chained"),
+    pytest.param(context, id="context"),
+    pytest.param(raised_again, id="raised_again"),
+    pytest.param(return_in_finally, id="return_in_finally"),
+    pytest.param(break_in_finally, id="break_in_finally"),
+    pytest.param(name_is_gone, id="name_is_gone"),
+    pytest.param(group_by_tuple, id="group_by_tuple"),
+    pytest.param(notes_of_an_exception, id="notes_of_an_exception"),
 )
 
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected, needs
 
 
 def double(x):
@@ -91,12 +89,10 @@ def with_program(program):
 LEAVING = [
     pytest.param(write_and_raise, expected("""mul_; mul"""), id="write"),
     pytest.param(raise_from, expected("""mul"""), id="cause"),
-    pytest.param(raise_after_finally, expected("""mul"""), id="finally", marks=FULL),
-    pytest.param(raise_in_a_callee, expected("""mul_; mul"""), id="callee", marks=FULL),
-    pytest.param(raise_in_a_context, expected("""mul"""), id="context", marks=FULL),
-    pytest.param(
-        raise_under_no_grad, expected("""set_grad_enabled; mul; set_grad_enabled"""), id="no_grad", marks=FULL
-    ),
+    pytest.param(raise_after_finally, expected("""mul"""), id="finally"),
+    pytest.param(raise_in_a_callee, expected("""mul_; mul"""), id="callee"),
+    pytest.param(raise_in_a_context, expected("""mul"""), id="context"),
+    pytest.param(raise_under_no_grad, expected("""set_grad_enabled; mul; set_grad_enabled"""), id="no_grad"),
 ]
 
 

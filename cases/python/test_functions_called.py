@@ -5,9 +5,7 @@ import functools
 import pytest
 import torch
 
-from conformance import Program, clause, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import Program, clause, needs
 
 
 def make_partial(device):
@@ -149,11 +147,11 @@ def two_calls(device):
 CALLED = [
     make_partial,
     make_bound,
-    pytest.param(make_decorated, id="make_decorated", marks=FULL),
-    pytest.param(make_recursive, id="make_recursive", marks=FULL),
-    pytest.param(make_reduced, id="make_reduced", marks=FULL),
-    pytest.param(make_short_circuit, id="make_short_circuit", marks=FULL),
-    pytest.param(make_dispatched, id="make_dispatched", marks=FULL),
+    pytest.param(make_decorated, id="make_decorated"),
+    pytest.param(make_recursive, id="make_recursive"),
+    pytest.param(make_reduced, id="make_reduced"),
+    pytest.param(make_short_circuit, id="make_short_circuit"),
+    pytest.param(make_dispatched, id="make_dispatched"),
 ]
 
 

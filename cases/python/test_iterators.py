@@ -5,9 +5,7 @@ import itertools
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected, needs
 
 
 def double(x):
@@ -91,20 +89,20 @@ def on(make):
 ITERATORS = [
     pytest.param(lambda: iter([1, 2, 3]), expected("""mul"""), id="list"),
     pytest.param(lambda: iter((1, 2, 3)), expected("""mul; mul; mul"""), id="tuple"),
-    pytest.param(lambda: iter(range(1, 4)), expected("""mul; mul; mul"""), id="range", marks=FULL),
-    pytest.param(lambda: map(abs, [1, 2, 3]), expected("""mul"""), id="map", marks=FULL),
-    pytest.param(lambda: itertools.chain([1, 2], [3]), expected("""mul"""), id="chain", marks=FULL),
-    pytest.param(lambda: numbers(1, 2, 3), expected("""mul"""), id="generator", marks=FULL),
-    pytest.param(Counting, expected("""mul; mul; mul"""), id="own", marks=FULL),
+    pytest.param(lambda: iter(range(1, 4)), expected("""mul; mul; mul"""), id="range"),
+    pytest.param(lambda: map(abs, [1, 2, 3]), expected("""mul"""), id="map"),
+    pytest.param(lambda: itertools.chain([1, 2], [3]), expected("""mul"""), id="chain"),
+    pytest.param(lambda: numbers(1, 2, 3), expected("""mul"""), id="generator"),
+    pytest.param(Counting, expected("""mul; mul; mul"""), id="own"),
 ]
 USES = [
     pytest.param(take_one, id="one_taken"),
     pytest.param(take_two_of_three, id="left_by_break"),
-    pytest.param(use_up, id="used_up", marks=FULL),
-    pytest.param(default_when_empty, id="default", marks=FULL),
-    pytest.param(unpack, id="unpacked", marks=FULL),
-    pytest.param(search, id="searched", marks=FULL),
-    pytest.param(stop_iteration_caught, id="stop_iteration", marks=FULL),
+    pytest.param(use_up, id="used_up"),
+    pytest.param(default_when_empty, id="default"),
+    pytest.param(unpack, id="unpacked"),
+    pytest.param(search, id="searched"),
+    pytest.param(stop_iteration_caught, id="stop_iteration"),
 ]
 
 

@@ -5,9 +5,7 @@ import types
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected, needs
 
 
 class Slotted:
@@ -159,12 +157,12 @@ def state_of(arguments, output):
 ATTRIBUTES = [
     pytest.param(set_slots, Slotted, expected("""mul; mul"""), id="slots"),
     pytest.param(delete_slot, Slotted, expected("""mul"""), id="slot_deleted"),
-    pytest.param(set_property, Doubling, expected("""mul"""), id="property", marks=FULL),
-    pytest.param(delete_property, Doubling, expected("""mul"""), id="property_deleted", marks=FULL),
-    pytest.param(note_attributes, Noting, expected("""mul; mul"""), id="setattr", marks=FULL),
-    pytest.param(fall_back, Falling, expected("""mul; add"""), id="getattr", marks=FULL),
-    pytest.param(set_described, Described, expected("""mul"""), id="descriptor", marks=FULL),
-    pytest.param(index, Indexed, expected("""mul"""), id="items", marks=FULL),
+    pytest.param(set_property, Doubling, expected("""mul"""), id="property"),
+    pytest.param(delete_property, Doubling, expected("""mul"""), id="property_deleted"),
+    pytest.param(note_attributes, Noting, expected("""mul; mul"""), id="setattr"),
+    pytest.param(fall_back, Falling, expected("""mul; add"""), id="getattr"),
+    pytest.param(set_described, Described, expected("""mul"""), id="descriptor"),
+    pytest.param(index, Indexed, expected("""mul"""), id="items"),
 ]
 BREAKING = [
     pytest.param(set_namespace, lambda: types.SimpleNamespace(a=1), expected("""mul"""), id="namespace"),

@@ -5,9 +5,7 @@ import collections
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected
 
 
 def move_to_end(x, held):
@@ -80,18 +78,14 @@ def order_of(arguments, output):
 
 ROWS = [
     pytest.param(move_to_end, ordered, expected("""mul"""), id="move_to_end"),
-    pytest.param(move_to_front, ordered, expected("""mul"""), id="move_to_front", marks=FULL),
-    pytest.param(pop_items, ordered, expected("""mul; add"""), id="popitem", marks=FULL),
-    pytest.param(reorder_by_pop, ordered, expected("""mul"""), id="pop_and_set_in_ordered", marks=FULL),
+    pytest.param(move_to_front, ordered, expected("""mul"""), id="move_to_front"),
+    pytest.param(pop_items, ordered, expected("""mul; add"""), id="popitem"),
+    pytest.param(reorder_by_pop, ordered, expected("""mul"""), id="pop_and_set_in_ordered"),
     pytest.param(rotate, lambda: collections.deque([1, 2, 3], 3), expected("""mul"""), id="deque_rotated"),
-    pytest.param(
-        deque_of_its_own, lambda: collections.deque([1, 2, 3]), expected("""mul"""), id="deque_changed", marks=FULL
-    ),
-    pytest.param(count, lambda: collections.Counter("a"), expected("""mul"""), id="counter", marks=FULL),
-    pytest.param(
-        chained, lambda: collections.ChainMap({"a": 2}, {"b": 3}), expected("""mul"""), id="chain_map", marks=FULL
-    ),
-    pytest.param(missing_made, default, expected("""mul"""), id="defaultdict", marks=FULL),
+    pytest.param(deque_of_its_own, lambda: collections.deque([1, 2, 3]), expected("""mul"""), id="deque_changed"),
+    pytest.param(count, lambda: collections.Counter("a"), expected("""mul"""), id="counter"),
+    pytest.param(chained, lambda: collections.ChainMap({"a": 2}, {"b": 3}), expected("""mul"""), id="chain_map"),
+    pytest.param(missing_made, default, expected("""mul"""), id="defaultdict"),
 ]
 
 

@@ -6,9 +6,7 @@ import dataclasses
 import pytest
 import torch
 
-from conformance import clause, expected, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected
 
 
 @dataclasses.dataclass
@@ -65,9 +63,9 @@ def on(make):
 RECORDS = [
     pytest.param(change_record, Record, expected("""mul"""), id="changed"),
     pytest.param(make_records, Record, expected("""mul; mul"""), id="made"),
-    pytest.param(refuse, Frozen, expected("""mul"""), id="frozen", marks=FULL),
-    pytest.param(replace_frozen, Frozen, expected("""mul"""), id="frozen_replaced", marks=FULL),
-    pytest.param(replace_named, lambda: Named(1, 2), expected("""mul; mul"""), id="named_tuple", marks=FULL),
+    pytest.param(refuse, Frozen, expected("""mul"""), id="frozen"),
+    pytest.param(replace_frozen, Frozen, expected("""mul"""), id="frozen_replaced"),
+    pytest.param(replace_named, lambda: Named(1, 2), expected("""mul; mul"""), id="named_tuple"),
 ]
 
 

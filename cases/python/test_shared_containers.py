@@ -5,9 +5,7 @@ import collections
 import pytest
 import torch
 
-from conformance import Program, clause, expected, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import Program, clause, expected
 
 REGISTER, ORDER = {}, collections.OrderedDict()
 
@@ -94,12 +92,10 @@ def three_calls(device):
 PROGRAMS = [
     pytest.param(Program(make=make_of_class), expected("""mul"""), id="class"),
     pytest.param(Program(make=make_of_base), expected("""mul; mul"""), id="base"),
-    pytest.param(
-        Program(make=make_counter_of_class), expected("""add; mul; add; mul"""), id="counter_of_class", marks=FULL
-    ),
-    pytest.param(Program(make=make_of_module), expected("""mul"""), id="module", marks=FULL),
-    pytest.param(Program(make=make_default_argument), expected("""mul; mul"""), id="default_argument", marks=FULL),
-    pytest.param(in_a_global, expected("""mul"""), id="global", marks=FULL),
+    pytest.param(Program(make=make_counter_of_class), expected("""add; mul; add; mul"""), id="counter_of_class"),
+    pytest.param(Program(make=make_of_module), expected("""mul"""), id="module"),
+    pytest.param(Program(make=make_default_argument), expected("""mul; mul"""), id="default_argument"),
+    pytest.param(in_a_global, expected("""mul"""), id="global"),
 ]
 
 

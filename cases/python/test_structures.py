@@ -7,9 +7,7 @@ import pytest
 import torch
 from torch.utils import _pytree as pytree
 
-from conformance import call, clause, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import call, clause
 
 Named = collections.namedtuple("Named", "a b")
 
@@ -108,19 +106,19 @@ def one(wrap):
 PASSED = [
     pytest.param(many_kinds, one(lambda x: call(x, 2, 3, 4, c=5, e=1, f=2)), id="all_kinds"),
     pytest.param(many_kinds, one(lambda x: call(x, b=2, c=5, d=1, z=1)), id="by_keyword"),
-    pytest.param(of_pair, one(lambda x: call(Pair(x, 3))), id="pytree", marks=FULL),
-    pytest.param(mapped_pair, one(lambda x: call(Pair(x, (3, 1)))), id="mapped", marks=FULL),
-    pytest.param(flattened, one(lambda x: call(Pair(x, 3))), id="flattened", marks=FULL),
-    pytest.param(of_record, one(lambda x: call(Record(x))), id="dataclass", marks=FULL),
-    pytest.param(of_named, one(lambda x: call(Named(1, x))), id="named_tuple", marks=FULL),
+    pytest.param(of_pair, one(lambda x: call(Pair(x, 3))), id="pytree"),
+    pytest.param(mapped_pair, one(lambda x: call(Pair(x, (3, 1)))), id="mapped"),
+    pytest.param(flattened, one(lambda x: call(Pair(x, 3))), id="flattened"),
+    pytest.param(of_record, one(lambda x: call(Record(x))), id="dataclass"),
+    pytest.param(of_named, one(lambda x: call(Named(1, x))), id="named_tuple"),
 ]
 RESULTS = (
     constants,
     containers,
-    pytest.param(shared_inside, id="shared_inside", marks=FULL),
-    pytest.param(maximum, id="maximum", marks=FULL),
-    pytest.param(functions, id="functions", marks=FULL),
-    pytest.param(empty, id="empty", marks=FULL),
+    pytest.param(shared_inside, id="shared_inside"),
+    pytest.param(maximum, id="maximum"),
+    pytest.param(functions, id="functions"),
+    pytest.param(empty, id="empty"),
 )
 
 

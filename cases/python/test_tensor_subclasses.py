@@ -4,9 +4,7 @@ import pytest
 import torch
 from torch.utils import _pytree as pytree
 
-from conformance import clause, expected, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, expected
 
 
 class Lifted(torch.Tensor):
@@ -149,21 +147,21 @@ def names_of_types(arguments, outputs):
 FUNCTION = [
     pytest.param(product, lifted, expected("""mul; add"""), id="rule"),
     pytest.param(product_both_ways, lifted, expected("""mul; add; mul; add"""), id="rule_both_ways"),
-    pytest.param(sum_of_all, lifted, expected("""sum; add"""), id="other_operator", marks=FULL),
+    pytest.param(sum_of_all, lifted, expected("""sum; add"""), id="other_operator"),
     pytest.param(method, plain, expected("""mul; add"""), id="method"),
-    pytest.param(is_instance, plain, expected("""mul"""), id="isinstance", marks=FULL),
-    pytest.param(inside_only, plain, expected("""mul"""), id="inside", marks=FULL),
-    pytest.param(comes_out, plain, expected("""mul"""), id="made", marks=FULL),
-    pytest.param(view_of_it, plain, expected("""reshape"""), id="view", marks=FULL),
-    pytest.param(written, plain, expected("""mul_; add"""), id="written", marks=FULL),
-    pytest.param(attribute, plain, expected("""add"""), id="attribute", marks=FULL),
-    pytest.param(product, demoting, expected("""mul"""), id="to_plain", marks=FULL),
+    pytest.param(is_instance, plain, expected("""mul"""), id="isinstance"),
+    pytest.param(inside_only, plain, expected("""mul"""), id="inside"),
+    pytest.param(comes_out, plain, expected("""mul"""), id="made"),
+    pytest.param(view_of_it, plain, expected("""reshape"""), id="view"),
+    pytest.param(written, plain, expected("""mul_; add"""), id="written"),
+    pytest.param(attribute, plain, expected("""add"""), id="attribute"),
+    pytest.param(product, demoting, expected("""mul"""), id="to_plain"),
 ]
 DISPATCH = [
     pytest.param(product, scaled, expected("""mul"""), id="rule"),
     pytest.param(sum_of_all, scaled, expected("""sum; add"""), id="two_results"),
-    pytest.param(parts_of_it, scaled, expected("""mul; add"""), id="parts", marks=FULL),
-    pytest.param(make_one, scaled, expected("""mul; Scaled"""), id="made", marks=FULL),
+    pytest.param(parts_of_it, scaled, expected("""mul; add"""), id="parts"),
+    pytest.param(make_one, scaled, expected("""mul; Scaled"""), id="made"),
 ]
 
 

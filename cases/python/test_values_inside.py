@@ -7,9 +7,7 @@ import math
 import pytest
 import torch
 
-from conformance import clause, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, needs
 
 
 def double(x):
@@ -136,20 +134,20 @@ def size_arithmetic(x):
 
 ALL = (
     types,
-    pytest.param(of_tensor, id="of_tensor", marks=FULL),
-    pytest.param(truth, id="truth", marks=FULL),
-    pytest.param(text, id="text", marks=FULL),
-    pytest.param(hashes, id="hashes", marks=FULL),
-    pytest.param(comparisons, id="comparisons", marks=FULL),
-    pytest.param(chained_comparisons, id="chained_comparisons", marks=FULL),
+    pytest.param(of_tensor, id="of_tensor"),
+    pytest.param(truth, id="truth"),
+    pytest.param(text, id="text"),
+    pytest.param(hashes, id="hashes"),
+    pytest.param(comparisons, id="comparisons"),
+    pytest.param(chained_comparisons, id="chained_comparisons"),
     identities,
-    pytest.param(enums, id="enums", marks=FULL),
-    pytest.param(numbers, id="numbers", marks=FULL),
-    pytest.param(floats, id="floats", marks=FULL),
-    pytest.param(strings, id="strings", marks=FULL),
-    pytest.param(attributes, id="attributes", marks=FULL),
+    pytest.param(enums, id="enums"),
+    pytest.param(numbers, id="numbers"),
+    pytest.param(floats, id="floats"),
+    pytest.param(strings, id="strings"),
+    pytest.param(attributes, id="attributes"),
     counts,
-    pytest.param(size_arithmetic, id="size_arithmetic", marks=FULL),
+    pytest.param(size_arithmetic, id="size_arithmetic"),
 )
 
 

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected, in_scopes
-
-FULL = in_scopes("full", "nightly")
+from conformance import Program, clause, expected
 
 COUNT, LAST, PAIR = 0, None, (1, 2)
 
@@ -147,14 +145,14 @@ def one_call(device):
 
 
 REBOUND = [
-    pytest.param(rebind_globals, expected("""mul; add"""), id="globals", marks=FULL),
+    pytest.param(rebind_globals, expected("""mul; add"""), id="globals"),
     pytest.param(through_globals, expected("""mul"""), id="globals_as_dict"),
-    pytest.param(delete_and_make, expected("""mul"""), id="deleted_global", marks=FULL),
+    pytest.param(delete_and_make, expected("""mul"""), id="deleted_global"),
     pytest.param(Program(make=make_nonlocal), expected("""mul; mul"""), id="nonlocal"),
-    pytest.param(Program(make=make_shared_cell), expected("""mul"""), id="shared_cell", marks=FULL),
-    pytest.param(Program(make=make_tensor_in_cell), expected("""mul; add; add"""), id="tensor", marks=FULL),
-    pytest.param(Program(make=make_cell_of_loop), expected("""mul; mul"""), id="loop", marks=FULL),
-    pytest.param(Program(make=make_deleted_cell), expected("""mul; mul"""), id="deleted_cell", marks=FULL),
+    pytest.param(Program(make=make_shared_cell), expected("""mul"""), id="shared_cell"),
+    pytest.param(Program(make=make_tensor_in_cell), expected("""mul; add; add"""), id="tensor"),
+    pytest.param(Program(make=make_cell_of_loop), expected("""mul; mul"""), id="loop"),
+    pytest.param(Program(make=make_deleted_cell), expected("""mul; mul"""), id="deleted_cell"),
 ]
 RETURNED = [
     pytest.param(make_returned_closure, expected("""mul"""), id="counts"),

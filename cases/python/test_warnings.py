@@ -5,9 +5,7 @@ import warnings
 import pytest
 import torch
 
-from conformance import clause, in_scopes, needs
-
-FULL = in_scopes("full", "nightly")
+from conformance import clause, needs
 
 
 def double(x):
@@ -56,7 +54,7 @@ def with_program(program):
 
 @pytest.mark.parametrize(
     "program",
-    [plain, own, pytest.param(instance, id="instance", marks=FULL), pytest.param(between, id="between", marks=FULL)],
+    [plain, own, pytest.param(instance, id="instance"), pytest.param(between, id="between")],
 )
 @needs("graph_breaks")
 @clause("python.warnings.arrive")

@@ -122,6 +122,7 @@ BUILTIN = (
             partition_fn=min_cut_rematerialization_partition,
         ),
         ASSUMED | {"profiler"},
+        shares_failures_of="aot_eager_decomp_partition",
         exact=True,
     ),
     InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}, exact=True),
