@@ -171,6 +171,20 @@ def test_what_is_kept_alive_is_told_where_nothing_else_differs():
     }
 
 
+def test_outputs_kept_alive_follow_from_memory_that_is_used_again():
+    """A pool of buffers keeps its outputs between calls: one finding, told by a program that shows the overwriting."""
+    kept = Discrepancy("lifetime", "outputs[0]", "let go", "kept alive")
+    results = [result("test_a", "fail", kept), result("test_b", "fail", kept), result("test_c", "fail", OVERWRITTEN)]
+    (found,) = findings(results)
+    assert (found.signature, len(found.results)) == ("outputs reused by a later call", 3)
+    assert found.shortest.case.endswith("test_c")
+    assert found.sentence.startswith("Outputs of one call lie in memory that a later call writes to")
+    assert "In 2 results only this shows of it: Outputs of a call are kept alive" in found.sentence
+
+    other = result("test_d", "fail", OVERWRITTEN, stack="other")
+    assert len(findings([*results[:2], other])) == 2
+
+
 def test_another_dtype_or_shape_is_no_wrong_value():
     dtype = Discrepancy("dtype", "outputs[0]", "torch.int64", "torch.uint8")
     shape = Discrepancy("shape", "outputs[1]", "(0,)", "(1,)")

@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.contract.ladder import layers
 from conformance.results.result_file import CaseResult
-from conformance.results.signature import MOST_MESSAGES, Raised, raised, signature_of
+from conformance.results.signature import CONSEQUENCES, MOST_MESSAGES, Raised, raised, signature_of
 
 #: Whose fault a result may be, in the order in which they are counted.
 ORIGINS = ("the stack", "torch's rungs", "the suite", "the ledger")
@@ -43,8 +43,15 @@ class Finding:
 
     @property
     def shortest(self) -> CaseResult:
-        """The result to look at first: the smallest program, of those whose script shows it where there is one."""
-        return min(self.by_length, key=lambda one: (not one.script, one.script_shows is False, not one.script_shows))
+        """The result to look at first: the smallest program, of those whose script shows it where there is one.
+
+        One that shows the cause comes before one that shows what follows from it.
+        """
+
+        def order(one: CaseResult) -> tuple[bool, ...]:
+            return _signature(one)[0] in CONSEQUENCES, not one.script, one.script_shows is False, not one.script_shows
+
+        return min(self.by_length, key=order)
 
     @property
     def bug(self) -> str | None:
@@ -83,6 +90,12 @@ def findings(results: Iterable[CaseResult]) -> list[Finding]:
         found.setdefault(key, Finding(signature, "", one.stack, origin)).results.append(one)
     for finding in found.values():  # its words are those of the result to look at first, which all of them decide
         finding.sentence = _sentence(finding)
+    for (stack, origin, signature), finding in list(found.items()):
+        cause = found.get((stack, origin, CONSEQUENCES.get(signature, "")))
+        if cause is not None:
+            count = f"{len(finding.results)} result{'s' if len(finding.results) > 1 else ''}"
+            cause.sentence += f" In {count} only this shows of it: {finding.sentence}"
+            cause.results += found.pop((stack, origin, signature)).results
     return sorted(_folded(list(found.values())), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
 
 

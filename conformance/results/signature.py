@@ -47,9 +47,10 @@ def _lies_in_another_call(found: Discrepancy) -> bool:
     return bool(others - {*re.findall(results, found.expected)})
 
 
+REUSED = "outputs reused by a later call"
 ROOT_CAUSES = (
     RootCause(
-        "outputs reused by a later call",
+        REUSED,
         "Outputs of one call lie in memory that a later call writes to, so that a result which was right changes.",
         lambda one: one.actual.endswith(f"({UNTIL_LATER_CALL})") or _lies_in_another_call(one),
     ),
@@ -104,6 +105,10 @@ LEFT_ALIVE = tuple(
     )
     for place in ("outputs", "arguments")
 )
+
+
+#: What follows from a root cause, though it shows alone where that does not: memory that is used again is not freed.
+CONSEQUENCES = {LEFT_ALIVE[0].signature: REUSED}
 
 
 def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str = "") -> tuple[str, str]:
