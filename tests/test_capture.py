@@ -11,7 +11,9 @@ from unittest import mock
 
 import pytest
 import torch
+from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.callback import callback_handler
+from torch._functorch.compilers import nop
 from torch._inductor import compile_fx
 
 from conformance.capture.aot_graphs import front_end_graphs
@@ -221,6 +223,17 @@ def test_options_reach_the_backend() -> None:
     torch.compile(add, backend=wrapped, options={"level": 2})(X, Y)
     assert seen == {"options": {"level": 2}}
     assert wrapped.compiler_name == "backend"
+
+
+def test_every_run_has_a_backend_of_aot_autograd_as_it_is_at_first() -> None:
+    """Else torch 2.9 wraps its backward compiler once more for each graph, until Python's stack is full."""
+    backend = aot_autograd(fw_compiler=nop)
+    for _ in range(3):
+        torch._dynamo.reset()
+        x = torch.ones(3, requires_grad=True)
+        torch.compile(lambda x: x * 2, backend=RecordingBackend(backend, Recorder()))(x).sum().backward()
+        assert torch.equal(x.grad, torch.full((3,), 2.0))
+    assert backend.kwargs == {"fw_compiler": nop}
 
 
 def test_options_reach_inductor_as_patches() -> None:

@@ -23,6 +23,7 @@ CHANGED = "one of the variables needed: [torch.{}FloatTensor [3]], which is outp
         (CHANGED.format("", "Mul"), CHANGED.format("", "Mul")),
         ("The differentiated Tensor at index 2 appears unused", "One of the differentiated Tensors appears unused"),
         ("with set_detect_anomaly(True, check_nan=False).", "with set_detect_anomaly(True)."),
+        ("KeyError: '<weakref at 0x7fe8361bcef0>'", "KeyError: '<weakref at 0x...>'"),
         ("a Backward pass of torch.nn.Module", "a Backward pass of torch.nn.Module"),
     ],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import fx
+from torch._dynamo.backends.common import AotAutograd
 from torch._guards import TracingContext
 
 from conformance.canonical.graphs import Graph
@@ -56,6 +58,12 @@ def _aot_autograd_was_here() -> bool:
 
 
 def _looked_up(backend: str | Callable[..., Any]) -> Callable[..., Any]:
+    if isinstance(backend, AotAutograd):
+        # Up to torch 2.10 it wraps its backward compiler once more for every graph, until Python's stack is full: a
+        # run gets one as it is at first, as in a process of its own.
+        fresh = copy.copy(backend)
+        fresh.kwargs = copy.copy(backend.kwargs)
+        return fresh
     if callable(backend):
         return backend
     from torch._dynamo.backends.registry import lookup_backend

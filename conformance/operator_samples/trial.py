@@ -40,7 +40,9 @@ def assert_samples_as_eager(stack: BoundStack, row: str, form: str, *, calls: in
     run = stack.run(_whole(chosen, stack.device), _calls(chosen, calls))
     found = run.comparison.discrepancies
     if not found:
-        run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+        # One operator alone may be what Dynamo breaks a graph at, so that nothing is left to compile.
+        if is_family(row.partition("-")[0]) or not run.recorder.graph_breaks:
+            run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
         return
     alone = [(sample, run_alone(stack, sample, calls)) for sample in _suspects(chosen, found)]
     _tell(stack, row, form, [(sample, one) for sample, one in alone if one.comparison.discrepancies], run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import time
 from collections.abc import Iterator, Mapping
@@ -118,11 +119,10 @@ BUILTIN = (
         aot_autograd(
             fw_compiler=nop,
             bw_compiler=nop,
-            decompositions=core_aten_decompositions,  # called at the first compilation
+            decompositions=functools.cache(core_aten_decompositions),  # made at the first compilation
             partition_fn=min_cut_rematerialization_partition,
         ),
         ASSUMED | {"profiler"},
-        shares_failures_of="aot_eager_decomp_partition",
         exact=True,
     ),
     InductorStack("inductor", "inductor", INDUCTOR, area_config={"freezing": FREEZING}, exact=True),
