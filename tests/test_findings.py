@@ -191,6 +191,18 @@ def test_another_dtype_or_shape_is_no_wrong_value():
     assert [signature_of("call", [one])[0] for one in (dtype, shape)] == ["dtypes of outputs", "shapes of outputs"]
 
 
+def test_it_does_not_matter_which_sample_of_an_operator_shows_a_cause():
+    plain, sampled = (
+        Discrepancy("value", f"{place}outputs[0]", "1.0", "2.0") for place in ("", "nn.functional.elu[3].")
+    )
+    raising = Discrepancy("exception", "scatter[0]", "raises nothing", "raises RuntimeError in call: no kernel")
+    results = [result("test_a", "fail", plain), result("test_b", "fail", sampled), result("test_c", "fail", raising)]
+    assert sizes([*results, result("test_d", "fail", raises("RuntimeError in call: no kernel"))]) == {
+        "values of outputs": 2,
+        "raises RuntimeError in call: no kernel": 2,
+    }
+
+
 def test_what_is_as_expected_is_no_finding():
     expected = ["pass", "known_failure", "inherited", "not_applicable", "unavailable"]
     assert findings(result(f"test_{one}", one, VALUE) for one in expected) == []

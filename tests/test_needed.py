@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from conformance.contract.failure import NothingToTry
+from conformance.operator_samples.trial import assert_samples_as_eager
 from conformance.oracle.side import observe
 from conformance.program.programs import Program
 from conformance.run.bound_stack import BoundStack
@@ -101,3 +102,13 @@ def test_another_fault_is_charged() -> None:
 
     with pytest.raises(ConformanceFailure, match="value"):
         BoundStack(stack, "cpu").run(torch.sin, two_rows).assert_matches_eager()
+
+
+def test_samples_of_operators_need_what_they_need() -> None:
+    """Neither is a stack without gradients charged with those of operators, and one that declares them is."""
+    with pytest.raises(NothingToTry, match="does not declare training"):
+        assert_samples_as_eager(BoundStack(inference_only(), "cpu"), "loss-float32", "gradients")
+
+    stack = replace(inference_only(), capabilities=resolve("aot_eager").capabilities)
+    with pytest.raises(ConformanceFailure):
+        assert_samples_as_eager(BoundStack(stack, "cpu"), "loss-float32", "gradients")

@@ -24,7 +24,7 @@ def innermost_message(error: BaseException) -> str:
 
 
 def canonical_message(text: str) -> str:
-    """The message without what differs by release, device or run: no address, operators go by name, tensors anywhere."""
+    """The message without what differs by release, device or run: no addresses, numbers of nodes, devices."""
     text = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", text)
     text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
     text = text.replace("set_detect_anomaly(True, check_nan=False)", "set_detect_anomaly(True)")

@@ -32,7 +32,7 @@ def assert_samples_as_eager(stack: BoundStack, row: str, form: str, *, calls: in
     """The samples of a row, in a form, differ from eager in nothing; else those that do are tried alone.
 
     With ``calls`` the program is called that often, on fresh inputs. Raises `NothingToTry` where this release has no
-    sample for the row.
+    sample for the row, and where what differs needs what the stack is not said to be capable of.
     """
     chosen = [sample for sample in _samples(row, form) if everywhere_runs(sample, stack.device)]
     if not chosen:
@@ -44,6 +44,7 @@ def assert_samples_as_eager(stack: BoundStack, row: str, form: str, *, calls: in
         if is_family(row.partition("-")[0]) or not run.recorder.graph_breaks:
             run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
         return
+    run.check_capable()
     alone = [(sample, run_alone(stack, sample, calls)) for sample in _suspects(chosen, found)]
     _tell(stack, row, form, [(sample, one) for sample, one in alone if one.comparison.discrepancies], run)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy, path_of
 
@@ -22,6 +22,9 @@ GRAVEST_FIRST: Mapping[str, tuple[str, ...]] = {
 }
 #: Values that cannot be compared are told apart from wrong ones where results are grouped by cause.
 NOT_COMPARABLE = {"shape": "shapes", "dtype": "dtypes"}
+#: A place in one of the samples of an operator that a program calls: "add[4].outputs[0]", or "add[4]" as a whole.
+_PLACE = r"(?:calls|outputs|arguments|after)\["
+SAMPLE = re.compile(rf"^(?!{_PLACE})[a-zA-Z_][\w.]*\[\d+\](?:\.(?={_PLACE})|$)")
 #: Characters of a message that tell one from another.
 LONGEST = 90
 #: Messages of one place in the stack's code that are told.
@@ -112,7 +115,11 @@ CONSEQUENCES = {LEFT_ALIVE[0].signature: REUSED}
 
 
 def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str = "") -> tuple[str, str]:
-    """The signature of a failure and its sentence; ``message`` is what it said, where nothing else is known."""
+    """The signature of a failure and its sentence; ``message`` is what it said, where nothing else is known.
+
+    In which of an operator's samples it shows does not matter.
+    """
+    discrepancies = [_in_a_program(one) for one in discrepancies]
     for cause in ROOT_CAUSES:
         if any(cause.shows(one) for one in discrepancies):
             return cause.signature, cause.sentence
@@ -141,6 +148,10 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     later = _rank(found.name)[0] == 0 and in_a_later_call(discrepancies)
     when = " in a later call" if later else ""
     return f"{told}{when}", f"Other {told} than eager's{when}: {found}."
+
+
+def _in_a_program(found: Discrepancy) -> Discrepancy:
+    return replace(found, where=SAMPLE.sub("", found.where))
 
 
 def gravest(discrepancies: Sequence[Discrepancy]) -> tuple[Discrepancy, str]:
@@ -203,6 +214,7 @@ class Raised:
 
 def raised(discrepancies: Sequence[Discrepancy]) -> Raised | None:
     """What the stack raised where eager did not, if no graver cause hides it."""
+    discrepancies = [_in_a_program(one) for one in discrepancies]
     if any(cause.shows(one) for cause in ROOT_CAUSES for one in discrepancies):
         return None
     found = [one for one in discrepancies if one.observable in ("exception", "crash")]

@@ -112,9 +112,7 @@ class Run(Shown):
             left = [] if reached else left
             self.saw = f"a documented limit: {self.error}" if reached else "what eager does, past a documented limit"
         if left:
-            for capability, why in needed(self.eager).items():
-                if capability not in self.stack.capabilities:
-                    raise NothingToTry(f"{self.stack.name} does not declare {capability}, and in eager {why}")
+            self.check_capable()
             lines = "\n".join(f"  {found}" for found in left)
             raise ConformanceFailure(
                 f"{self.program.name} on {self.stack.name}, {self.device}: differs from eager\n{lines}",
@@ -123,6 +121,12 @@ class Run(Shown):
                 exception=self.comparison.exception,
                 run=self,
             )
+
+    def check_capable(self) -> None:
+        """Raises `NothingToTry` where eager does what the stack is not said to be capable of."""
+        for capability, why in needed(self.eager).items():
+            if capability not in self.stack.capabilities:
+                raise NothingToTry(f"{self.stack.name} does not declare {capability}, and in eager {why}")
 
     def assert_compiled(self, graphs: int | None = 1, recompiles: int | None = 0, graph_breaks: int | None = 0) -> None:
         """The stack's backend was handed this many graphs; nothing to assert where nothing is compiled.

@@ -69,7 +69,7 @@ def retraced(module: fx.GraphModule, inputs: Inputs) -> Callable[..., Any]:
 
 
 def _is_of_operators(node: fx.Node) -> bool:
-    """Whether a node is no higher-order operator, hook, parameter, dual, inference mode or constant, which a trace loses."""
+    """Whether a trace keeps a node: no higher-order operator, hook, parameter, dual, inference mode or constant."""
     if node.op == "get_attr" or isinstance(node.target, HigherOrderOperator):
         return False
     return not any(word in str(node.target) for word in ("hook", "create_parameter", "dual", "inference_mode"))
