@@ -42,6 +42,15 @@ def test_a_line_names_the_case_that_runs_longest_and_the_rest() -> None:
     assert found.line(124.0) == ("2 of 4 in 0:24, 1 not as expected, about 0:15 more: layout/test_c.py::c (4 s)")
 
 
+def test_after_the_last_case_a_line_says_what_is_waited_for() -> None:
+    """The scripts of failures are run then, each in a process of its own."""
+    found = progress(dict.fromkeys(["a", "b"]))
+    found.took = {"a": 10.0, "b": 10.0}
+    assert found.line(124.0) == "2 of 2 in 0:24"
+    found.unexpected = 1
+    assert found.line(124.0) == "2 of 2 in 0:24, 1 not as expected: their scripts are run"
+
+
 @pytest.mark.parametrize(
     ("expected", "took", "workers", "rest"),
     [

@@ -123,6 +123,8 @@ class Progress:
             return f"collecting the cases: {now - self.began:.0f} s"
         text = f"{len(self.took)} of {len(self.expected)} in {_time(now - self.began)}"
         text += f", {self.unexpected} not as expected" if self.unexpected else ""
+        if len(self.took) >= len(self.expected):
+            return text + (": their scripts are run" if self.unexpected else "")
         rest = self.rest(now)
         text += f", about {_time(rest)} more" if rest is not None else ""
         if self.running:
