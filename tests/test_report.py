@@ -246,6 +246,12 @@ def test_markdown_of_one_file():
     assert "Outcomes that differ" not in text
 
 
+def test_markdown_shows_the_shortest_program_of_a_finding():
+    shown = result("test_f", "fail", discrepancies=FAILED.discrepancies, graphs={"dynamo": "in0: f32[3]\nreturn (in0,)"})
+    text = markdown_summary([run(shown)])
+    assert "\n  ```\n  in0: f32[3]\n  return (in0,)\n  ```\n\n  - `" in text
+
+
 def test_markdown_shows_in_which_release_a_promise_broke_and_was_kept_again():
     columns = [
         run(result(outcome=outcome), torch=torch)

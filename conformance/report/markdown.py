@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from conformance.contract.registry import LEVELS
-from conformance.report.finding_blocks import commands, denied, differences, title
+from conformance.report.finding_blocks import commands, denied, diff, differences, program, title
 from conformance.report.tables import ALL_AREAS, GROUPS, Line, labels, lines, numbers, percent, rows, short
 from conformance.results.findings import by_origin, findings
 from conformance.results.result_file import Results
@@ -42,10 +42,12 @@ def _facts(name: str, column: Results) -> str:
 
 
 def _findings(column: Results) -> str:
-    """Capabilities that a stack lacks, then each root cause as an item of a list with its program folded away."""
+    """Capabilities that a stack lacks, then each root cause as an item of a list with the shortest program."""
     items = [f"- {escaped(line)}" for line in denied(column.claim)]
     for one in findings(column.results):
         items.append(f"- **{title(one)}** (`{one.id}`): {escaped(one.sentence)} Shortest: `{one.shortest.case}`.")
+        if shown := [*program(one), *diff(one)]:
+            items += [f"  {line}".rstrip() for line in ("", "```", *shown, "```", "")]
         items += [f"  - {code(str(found))}" for found in differences(one)]
         items += [f"  - {code(line)}" for line in commands(one)]
     counts = ", ".join(f"{name} {number}" for name, number in by_origin(column.results).items())
