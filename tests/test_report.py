@@ -247,7 +247,8 @@ def test_markdown_of_one_file():
 
 
 def test_markdown_shows_the_shortest_program_of_a_finding():
-    shown = result("test_f", "fail", discrepancies=FAILED.discrepancies, graphs={"dynamo": "in0: f32[3]\nreturn (in0,)"})
+    graph = {"dynamo": "in0: f32[3]\nreturn (in0,)"}
+    shown = result("test_f", "fail", discrepancies=FAILED.discrepancies, graphs=graph)
     text = markdown_summary([run(shown)])
     assert "\n  ```\n  in0: f32[3]\n  return (in0,)\n  ```\n\n  - `" in text
 
