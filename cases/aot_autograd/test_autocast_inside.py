@@ -93,6 +93,7 @@ def off_before(device):
     ("program", "operators"),
     [
         pytest.param(on, expected("""aten._to_copy; aten._to_copy; aten.mm; aten.t; aten.mm; aten.t; aten.mm; aten._to_copy; aten._to_copy"""), id="on"),
+        pytest.param(off, expected("""aten.mm; aten.t; aten.mm; aten.t; aten.mm"""), id="off"),
         pytest.param(off_in_on, expected("""\
 aten._to_copy
 aten._to_copy
