@@ -56,6 +56,13 @@ def test_the_frame_of_the_stack_is_read_first(files: tuple[str, ...], first: str
     assert shown(files[number]) == first
 
 
+def test_a_module_that_inductor_wrote_is_nobodys_code() -> None:
+    """It has another name for every program; what called it is named."""
+    written = "/tmp/cache/ro/crov3gz4ncfxlqlzn4f6the2tnelnvpm75hcal3zwgoacqmi274d.py"
+    caller = f"{PACKAGES}/torch/_inductor/cudagraph_trees.py"
+    assert first_to_read([written, caller]) == 1
+
+
 def test_without_a_frame_of_a_package_there_is_none_to_read() -> None:
     """Python's own frames and this project's say nothing about a stack."""
     assert first_to_read([os.__file__, "<string>"]) is None

@@ -13,7 +13,7 @@ import torch
 
 from conformance.contract.ladder import layers, rungs
 from conformance.results.result_file import Results
-from conformance.run.attribution import inherited, rungs_below
+from conformance.run.attribution import first_divergence, inherited, rungs_below
 from conformance.run.bound_stack import BoundStack
 from conformance.run.run import Run
 from conformance.run.texts import ConformanceFailure
@@ -91,6 +91,15 @@ def test_layers() -> None:
     beside = ("aot_default_partition", "aot_core_decompositions")
     assert layers(True) == ("dynamo", "aot_eager", *beside, "aot_eager_decomp_partition")
     assert rungs("aot_default_partition") == ["dynamo", "aot_eager", "aot_default_partition"]
+
+
+def test_a_fault_diverges_first_where_its_own_place_differs() -> None:
+    """Not on the rung that gets something else of the program wrong."""
+    run = run_on("faulty:cached_buffers", doubled)
+    found = {one.name: one for one in run.comparison.discrepancies}
+    by_dynamo = [found["calls[1].outputs[1].value"]]
+    own = [found["calls[0].outputs[0].value"]]
+    assert [first_divergence(run, one) for one in (by_dynamo, own, [])] == ["dynamo", run.stack.name, "dynamo"]
 
 
 def test_rungs_are_those_that_a_run_went_through() -> None:

@@ -14,6 +14,8 @@ _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _OURS = str(Path(__file__).parents[1]) + os.sep
 #: Packages that torch is made of or built on: what a stack raises through them is not theirs.
 _BELOW = re.compile(r"/(site|dist)-packages/(torch|torchgen|functorch|sympy|numpy|conformance)/")
+#: A module that inductor wrote, by the hash of what it holds: another one for every program.
+_WRITTEN = re.compile(r"/c[a-z2-7]{51}\.py$")
 
 
 def first_to_read(files: Sequence[str]) -> int | None:
@@ -23,7 +25,7 @@ def first_to_read(files: Sequence[str]) -> int | None:
     innermost one of an installed package, which is torch's mostly.
     """
     ours = (_OURS, f"{_cases()}{os.sep}", "<")
-    others = [number for number, file in enumerate(files) if not file.startswith(ours)]
+    others = [number for number, file in enumerate(files) if not file.startswith(ours) and not _WRITTEN.search(file)]
     installed = [number for number in others if "-packages/" in files[number]]
     checkout = [number for number in others if number not in installed and not files[number].startswith(_STDLIB)]
     torch = [number for number in checkout if f"{os.sep}torch{os.sep}" in files[number]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from conformance.contract.failure import Discrepancy
@@ -43,6 +43,17 @@ def inherited(run: Run, found: Iterable[Discrepancy]) -> dict[Discrepancy, str]:
     return shown
 
 
+def first_divergence(run: Run, found: Iterable[Discrepancy]) -> str | None:
+    """The first rung of the ladder, up to the stack itself, that differs from eager where the stack does.
+
+    Of what is no place of the program, as a text, it is the first rung on which the program differs at all.
+    """
+    places = {_place(one) for one in found} & {_place(one) for one in run.comparison.discrepancies}
+    if not places:
+        return run.first_divergence()
+    return next((name for name in run.stack.ladder if _Rung(run, name).differs_at(places)), run.stack.name)
+
+
 class _Rung:
     """The program of a run on one rung."""
 
@@ -60,6 +71,10 @@ class _Rung:
             return False
         name = _place(found)
         return name in self._unlike_eager and name not in self._unlike_stack
+
+    def differs_at(self, places: Collection[str]) -> bool:
+        """Whether the rung differs from eager at one of these places, by whatever value."""
+        return not self._unlike_eager.isdisjoint(places)
 
     @cached_property
     def _counts(self) -> dict[str, int]:

@@ -12,7 +12,7 @@ import pytest
 from conformance.canonical.expect import ExpectationUsage
 from conformance.contract.failure import CaseFailure, Discrepancy, NothingToTry, of_part
 from conformance.results.result_file import CaseResult
-from conformance.run.attribution import inherited, rungs_below
+from conformance.run.attribution import first_divergence, inherited, rungs_below
 from conformance.stacks import given
 from conformance.standalone.writing import ScriptOutcome, write_script
 from conformance.suite.items import CASE, ENTRY, INHERITED, NOT_RUN, OUTCOMES_ONLY, TARGET, clause_of
@@ -171,8 +171,9 @@ def _aids(
     divergence: str | None = None
     if failure is not None and failure.phase in COMPARED and failure.exception != TIMEOUT:
         try:
-            # What is the stack's own, none of the rungs below shows.
-            divergence = run.first_divergence() if run.stack.exact else run.stack.name
+            # What is another stack's own, none of the rungs below shows.
+            own = blamed.own if blamed is not None and blamed.own is not None else failure
+            divergence = first_divergence(run, own.discrepancies) if run.stack.exact else run.stack.name
         except Exception as trouble:
             item.add_report_section("call", "first divergence", "".join(traceback.format_exception(trouble)))
     if scripts is None:
