@@ -56,6 +56,7 @@ def run(monkeypatch, *arguments):
         (("nosuch",), "No such command 'nosuch'. Commands: run, check, script"),
         (("report", "old.json", "--nosuch"), "No such option: --nosuch Options: --html, --markdown."),
         (("clauses", "--json", "--markdown"), "--json or --markdown, one of the two"),
+        (("run", "layout/test_a.py::test_b"), "'layout/test_a.py::test_b' is no option: --case takes a case's id"),
         (("compare", "old.json"), "Missing argument 'NEW.json'"),
         (("compare", "old.json", "gone.json"), "gone.json: no such file"),
         (("compare", "old.json", "damaged.json"), "damaged.json: not JSON"),

@@ -31,9 +31,8 @@ def run(options: RunOptions, pytest_arguments: Sequence[str] = ()) -> None:
     """Run the cases on stacks and devices; write results.json, junit.xml, report.html, summary.md."""
     root = cases_root()
     options.check()
-    for one in pytest_arguments[:1]:
-        if not one.startswith("-"):
-            raise UsageError(f"{one!r} is no option: --case takes a case's id, --area an area")
+    if pytest_arguments and not pytest_arguments[0].startswith("-"):
+        raise UsageError(f"{pytest_arguments[0]!r} is no option: --case takes a case's id, --area an area")
     results = options.results or "results"
     arguments = [*replace(options, results=results).arguments(), f"--junitxml={Path(results) / 'junit.xml'}", *LOGS]
     files = {root / without_root(one).partition("::")[0] for one in options.case}
