@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,12 @@ import torch
 
 from conformance.contract.declarations import by_scope
 from conformance.operator_samples import rows, store
-from conformance.operator_samples.forms import FORMS, call, everywhere_runs, is_refused, runs
+from conformance.operator_samples.forms import FORMS, call, everywhere_runs, in_every_form, is_refused, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
 from conformance.operator_samples.spelling import left_out
+from conformance.operator_samples.trial import _calls
 
 RECORD = {"dtypes": ["float32", "int64"], "gradients": ["float32"], "errors": True, "in_place": "", "out": True}
 ADD = Sample("add", "torch.add", (torch.ones(2, 3), torch.ones(3)), {"alpha": 2})
@@ -108,6 +111,13 @@ def test_special_values_of_each_dtype() -> None:
     assert {-128, 127, 0} <= set(limits.tolist())
 
 
+def test_forms_of_one_sample_share_no_memory() -> None:
+    """In the program of a row what one form writes in place is not what another one reads."""
+    [given] = _calls([ADD, formed(ADD, "in_place", in_place="torch.Tensor.add_")[0]], 1)("cpu")
+
+    assert len({tensor.untyped_storage().data_ptr() for tensor in given}) == len(given) == 4
+
+
 def test_what_eager_refuses() -> None:
     """A sample that eager refuses is told from one that it runs."""
     assert runs(ADD)
@@ -130,12 +140,24 @@ def test_quick_rows_need_no_database() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "kinds"),
-    [("results", ["float32", "int64"]), ("gradients", ["float32"]), ("in_place", []), ("errors", ["errors"])],
+    ("each", "kinds"),
+    [("every_form", ["float32", "int64"]), ("gradients", ["float32"]), ("errors", ["errors"])],
 )
-def test_kinds_of_a_form(form: str, kinds: list[str]) -> None:
-    """An operator is tried in a form in the dtypes in which it has it."""
-    assert kinds_of(RECORD, form, ["float32", "int64", "bool"]) == kinds
+def test_kinds_of_a_row(each: str, kinds: list[str]) -> None:
+    """An operator is tried in those dtypes of a group in which it has what the row is about."""
+    assert kinds_of(RECORD, each, ["float32", "int64", "bool"]) == kinds
+
+
+def test_every_form_of_an_operator() -> None:
+    """The row of one operator has few samples of each form, named by it; other layouts only where there are floats."""
+    exact = dataclasses.replace(ADD, args=tuple(one.int() for one in ADD.args))
+    record = {"in_place": "torch.Tensor.add_", "out": True}
+    floats, integers = in_every_form([ADD] * 9, record), in_every_form([exact] * 9, record)
+
+    count = Counter(sample.form for sample in floats)
+    assert count == {"": 4, "transposed": 1, "gaps": 1, "special_values": 2, "in_place": 1, "out": 3}
+    assert floats[-1].name == "add.out[0]"
+    assert Counter(sample.form for sample in integers) == {"": 2, "special_values": 1, "in_place": 1}
 
 
 def test_families_that_are_joined() -> None:
@@ -178,10 +200,12 @@ def test_samples_of_all_operators_are_made_once(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("conformance.operator_samples.store.subprocess.run", read)
+    monkeypatch.setattr(store, "processes", lambda: 2)
     for kinds in (["float32", "int64"], ["int64"], ["float32", "bool"]):
         store.make(kinds, None)
 
-    assert [json.loads(order)["kinds"] for order in orders] == [["float32", "int64"], ["float32", "bool"]]
+    made = sorted((order["kinds"], order["share"]) for order in map(json.loads, orders))
+    assert made == [(["float32", kind], [share, 2]) for kind in ("bool", "int64") for share in (0, 1)]
 
 
 def test_rows_of_random_operators(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,8 +213,9 @@ def test_rows_of_random_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "make", lambda kinds, operators: None)
     monkeypatch.setattr(rows, "index", lambda: {"add": RECORD, "uniform": RECORD})
 
-    assert operators("random-float32", form="random")("full") == ["random-float32", "uniform-float32", "uniform-int64"]
-    assert len(operators("")("full")) == 4
+    assert operators("random-float32", each="random")("full") == ["random-float32", "uniform-float32+int64"]
+    assert operators("", each="every_form")("full") == ["add-float32+int64", "uniform-float32+int64"]
+    assert operators("bits-int64", "scan-int64")("full") == ["bits-int64", "scan-int64"]
 
 
 def test_a_worker_that_waited_finds_what_it_misses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,14 +3,14 @@
 from conformance import assert_samples_as_eager, by_scope, clause, operators
 
 
-@by_scope("row", operators("pointwise-float32", "rounding-int64 bits-int64", form="in_place"))
+@by_scope("row", operators("pointwise-float32", "rounding-int64 bits-int64"))
 @clause("operators.forms.in_place")
 def test_in_place(stack, device, row):
     """The first operand holds the result afterwards, and is what is returned."""
     assert_samples_as_eager(stack, row, "in_place")
 
 
-@by_scope("row", operators("scan-float32", "pointwise-float32 reduction-float32 scan-int64", form="out"))
+@by_scope("row", operators("scan-float32", "pointwise-float32 reduction-float32 scan-int64"))
 @clause("operators.forms.out")
 def test_out(stack, device, row):
     """What is given for the results is resized where it is empty, written in its own layout and returned."""

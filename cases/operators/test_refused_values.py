@@ -120,7 +120,7 @@ def test_one_index_among_many(stack, device, program):
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
 
 
-@by_scope("row", operators("reduction-errors", "pointwise-errors indexing-errors views-errors", form="errors"))
+@by_scope("row", operators("reduction-errors", "pointwise-errors indexing-errors views-errors", each="errors"))
 @clause("operators.errors.refused")
 def test_error_inputs(stack, device, row):
     """What torch's own database says is refused, is refused."""

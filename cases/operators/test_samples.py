@@ -20,8 +20,15 @@ def test_results(stack, device, row):
     assert_samples_as_eager(stack, row, "results")
 
 
+@by_scope("row", operators("remainders-float32", each="every_form"))
+@clause("operators.results.as_eager")
+def test_every_form(stack, device, row):
+    """Every operator alone, in all dtypes of a group: its samples, in place, into results, other layouts and values."""
+    assert_samples_as_eager(stack, row, "every_form")
+
+
 @by_scope(
-    "row", operators("pointwise-float32", "reduction-float32 indexing-float32 normalization-float32", form="gradients")
+    "row", operators("pointwise-float32", "reduction-float32 indexing-float32 normalization-float32", each="gradients")
 )
 @clause("operators.gradients.as_eager")
 def test_gradients(stack, device, row):
@@ -29,14 +36,14 @@ def test_gradients(stack, device, row):
     assert_samples_as_eager(stack, row, "gradients")
 
 
-@by_scope("row", operators("rounding-float32", "pointwise-float32", form="results"))
+@by_scope("row", operators("rounding-float32", "pointwise-float32"))
 @clause("operators.calls.repeated")
 def test_second_call(stack, device, row):
     """The second call on equal inputs gives what the first gives."""
     assert_samples_as_eager(stack, row, "results", calls=2)
 
 
-@by_scope("row", operators("random-float32 dropout-float32", form="random"))
+@by_scope("row", operators("random-float32 dropout-float32", each="random"))
 @clause("operators.random.as_eager")
 def test_random_numbers(stack, device, row):
     """Random operators draw the numbers of eager, and leave the generator where eager leaves it."""

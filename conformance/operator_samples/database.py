@@ -2,7 +2,8 @@
 
 Importing the database changes global flags of torch and sets ``TORCHINDUCTOR_CACHE_DIR``, and nothing of that may reach
 a run. ``python -m conformance.operator_samples.database`` reads an order from standard input, in JSON: ``folder``,
-``kinds`` (dtypes and ``errors``) and ``operators`` (None for all). What the release lacks has a file without samples.
+``kinds`` (dtypes and ``errors``), ``operators`` (None for all) and ``share``, this process's number among how many.
+What the release lacks has a file without samples.
 """
 
 from __future__ import annotations
@@ -138,13 +139,15 @@ def _seed(name: str) -> None:
 
 
 def main() -> None:
-    """Write one file for each operator and dtype, and the index."""
+    """Write one file for each operator and dtype of this process's share, and the index."""
     warnings.simplefilter("ignore")
     order = json.loads(sys.stdin.read())
     folder = Path(order["folder"])
     found = entries()
     known = index(found)
-    for name in found if order["operators"] is None else order["operators"]:
+    number, count = order["share"]
+    wanted = list(found) if order["operators"] is None else order["operators"]
+    for name in wanted[number::count]:
         for kind in order["kinds"]:
             file = folder / f"{name}-{kind}.pt"
             if file.is_file():

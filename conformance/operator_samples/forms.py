@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -126,6 +127,21 @@ def _special(tensor: torch.Tensor, shift: int) -> torch.Tensor:
 FORMS: Mapping[str, Form] = {
     form.__name__: form for form in (results, gradients, in_place, out, transposed, gaps, small_sizes, special_values)
 }
+#: The row of one operator: so many samples of each form, those that Dynamo leaves to eager last.
+EVERY_FORM = "every_form"
+MOST = {"results": 4, "small_sizes": 2, "transposed": 1, "gaps": 1, "special_values": 2, "in_place": 1, "out": 3}
+#: Integers and booleans lie in memory as other numbers do.
+MOST_EXACT = {"results": 2, "special_values": 1, "in_place": 1}
+
+
+def in_every_form(samples: Sequence[Sample], record: Mapping[str, Any]) -> list[Sample]:
+    """A few samples of an operator in each form but that with gradients; a form is part of a sample's name."""
+    floats = any(tensor.is_floating_point() for sample in samples for tensor in sample.tensors)
+    found: list[Sample] = []
+    for form, most in (MOST if floats else MOST_EXACT).items():
+        formed = itertools.islice((one for sample in samples for one in FORMS[form](sample, record)), most)
+        found += (dataclasses.replace(one, form="" if form == "results" else form) for one in formed)
+    return found
 
 
 def runs(sample: Sample, device: str = "cpu") -> bool:

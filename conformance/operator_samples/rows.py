@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from conformance.operator_samples.spelling import RANDOM
 from conformance.operator_samples.store import ERRORS, index, make, samples
@@ -34,10 +35,14 @@ FAMILIES = {
 }
 #: What the families are tried in.
 QUICK_KINDS = ("float32", "int64", "bool", "uint8", "int8", ERRORS)
-#: How many samples of an operator a case has, by scope.
-SAMPLES = {"quick": 2, "full": 12, "nightly": 24}
-FULL_DTYPES = ("float32", "int64", "bool")
-NIGHTLY_DTYPES = (*FULL_DTYPES, "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32")
+#: How many samples of an operator the row of a family has, and the row of one operator alone.
+OF_FAMILY, ALONE = 2, 6
+#: The dtypes that an operator is tried in, by scope: those of a group are one row.
+GROUPS: Mapping[str, Sequence[Sequence[str]]] = {"full": (("float32", "int64", "bool"),)}
+GROUPS = {
+    **GROUPS,
+    "nightly": (*GROUPS["full"], ("float64", "float16", "bfloat16"), ("uint8", "int8", "int16", "int32")),
+}
 
 
 def is_family(name: str) -> bool:
@@ -55,40 +60,40 @@ def everything() -> list[str]:
     return [operator for name in FAMILIES for operator in members(name)]
 
 
-def operators(
-    quick: str, full: str = "", *, dtypes: Sequence[str] | None = None, form: str = "results"
-) -> Callable[[str], list[str]]:
-    """The rows of a case by scope, as ``add-float32``: families with their dtypes, from ``quick`` or ``full`` on.
+def operators(quick: str, full: str = "", *, each: str = "") -> Callable[[str], list[str]]:
+    """The rows of a case by scope, as ``sorting-float32``: families with their dtypes, from ``quick`` or ``full`` on.
 
     A stack compiles the families of a row at once, ``scan+sorting-float32``, which costs it less than one by one.
 
-    In the scope ``full`` every operator of the running release, in ``nightly`` in every dtype; ``dtypes`` are those
-    that the form is about, where it is not about all. The form ``random`` is that of operators that draw numbers.
+    With ``each`` the scopes ``full`` and ``nightly`` have rows for every operator of the running release as well, as
+    ``add-float32+int64+bool``: one for each group of dtypes in which it takes ``every_form``, has ``gradients``,
+    refuses inputs (``errors``) or draws numbers (``random``).
     """
 
     def rows(scope: str) -> list[str]:
-        if scope not in SAMPLES or scope == "quick":
+        if scope not in GROUPS:
             return quick.split()
-        wanted = FULL_DTYPES if scope == "full" else NIGHTLY_DTYPES
-        kinds = [name for name in wanted if dtypes is None or name in dtypes]
-        make([ERRORS] if form == ERRORS else kinds, None)
-        return [*quick.split(), *full.split()] + [
-            f"{name}-{kind}"
+        families = [*quick.split(), *full.split()]
+        if not each:
+            return families
+        groups = [[ERRORS]] if each == ERRORS else GROUPS[scope]
+        make([kind for group in groups for kind in group], None)
+        return families + [
+            f"{name}-{'+'.join(kinds)}"
             for name, record in index().items()
-            if form != "random" or name in RANDOM
-            for kind in kinds_of(record, form, kinds)
+            if each != "random" or name in RANDOM
+            for group in groups
+            if (kinds := kinds_of(record, each, group))
         ]
 
     return rows
 
 
-def kinds_of(record: dict, form: str, wanted: Sequence[str]) -> list[str]:  # type: ignore[type-arg]
-    """The dtypes in which an operator takes a form."""
-    if form == ERRORS:
+def kinds_of(record: Mapping[str, Any], each: str, group: Sequence[str]) -> list[str]:
+    """Those dtypes of a group in which an operator has what a row of it is about."""
+    if each == ERRORS:
         return [ERRORS] if record["errors"] else []
-    if form in ("in_place", "out") and not record[form]:
-        return []
-    return [kind for kind in wanted if kind in record["gradients" if form == "gradients" else "dtypes"]]
+    return [kind for kind in group if kind in record["gradients" if each == "gradients" else "dtypes"]]
 
 
-__all__ = ["FAMILIES", "SAMPLES", "everything", "members", "operators", "samples"]
+__all__ = ["ALONE", "FAMILIES", "OF_FAMILY", "everything", "members", "operators", "samples"]

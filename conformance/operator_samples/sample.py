@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -13,7 +13,8 @@ import torch
 class Sample:
     """A call: ``operator`` is the database's name, ``spelled`` what a user writes; tensors may lie in lists.
 
-    ``number`` tells samples of one operator apart in reports.
+    ``number`` tells samples of one operator apart in reports, and ``form`` says how it is called, where that is not as
+    the database gives it.
     """
 
     operator: str
@@ -21,10 +22,11 @@ class Sample:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     number: int = 0
+    form: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.operator}[{self.number}]"
+        return f"{self.operator}{self.form and '.'}{self.form}[{self.number}]"
 
     @property
     def tensors(self) -> list[torch.Tensor]:
@@ -50,7 +52,7 @@ class Sample:
         changed = {id(tensor): change(tensor) for tensor in self.tensors}
         args = mapped(self.args, lambda tensor: changed[id(tensor)])
         kwargs = mapped(dict(self.kwargs), lambda tensor: changed[id(tensor)])
-        return Sample(self.operator, self.spelled, args, kwargs, self.number)
+        return replace(self, args=args, kwargs=kwargs)
 
 
 class Spelled(str):

@@ -8,7 +8,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,15 @@ def _make(kinds: Sequence[str], operators: Sequence[str] | None, missing: Path |
     marks = [folder() / f"all-{kind}" for kind in kinds] if operators is None else []
     if (marks and all(mark.is_file() for mark in marks)) or (missing is not None and missing.is_file()):
         return
+    count = processes() if operators is None else 1
     order = {"folder": str(folder()), "kinds": list(kinds), "operators": operators}
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(_read, [{**order, "share": [number, count]} for number in range(count)]))
+    for mark in marks:
+        mark.touch()
+
+
+def _read(order: Mapping[str, Any]) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "conformance.operator_samples.database"],
         input=json.dumps(order),
@@ -59,8 +68,11 @@ def _make(kinds: Sequence[str], operators: Sequence[str] | None, missing: Path |
     if ran.returncode:
         said = (ran.stderr.strip().splitlines() or ["nothing"])[-1]
         raise DatabaseError(f"torch's operator database cannot be read: {said}")
-    for mark in marks:
-        mark.touch()
+
+
+def processes() -> int:
+    """How many processes read the database for all operators: the samples of all take minutes of a processor."""
+    return min(8, os.cpu_count() or 1)
 
 
 @functools.cache

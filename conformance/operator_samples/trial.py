@@ -14,8 +14,8 @@ import torch
 
 from conformance.contract.failure import Discrepancy, NothingToTry
 from conformance.operator_samples import store
-from conformance.operator_samples.forms import FORMS, everywhere_runs, is_refused
-from conformance.operator_samples.rows import QUICK_KINDS, SAMPLES, everything, is_family, members
+from conformance.operator_samples.forms import EVERY_FORM, FORMS, everywhere_runs, in_every_form, is_refused
+from conformance.operator_samples.rows import ALONE, OF_FAMILY, QUICK_KINDS, everything, is_family, members
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, whole_text
 from conformance.operator_samples.spelling import RANDOM
@@ -41,7 +41,7 @@ def assert_samples_as_eager(stack: BoundStack, row: str, form: str, *, calls: in
     found = run.comparison.discrepancies
     if not found:
         # One operator alone may be what Dynamo breaks a graph at, so that nothing is left to compile.
-        if is_family(row.partition("-")[0]) or not run.recorder.graph_breaks:
+        if is_family(row.rpartition("-")[0]) or not run.recorder.graph_breaks:
             run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
         return
     run.check_capable()
@@ -63,18 +63,19 @@ def assert_refused_as_eager(stack: BoundStack, row: str) -> None:
 
 
 def _samples(row: str, form: str) -> list[Sample]:
-    """The samples of a row: of each member the first few that have the form."""
-    name, _, kinds = row.partition("-")
+    """The samples of a row: of each member and dtype the first few that have the form."""
+    name, _, kinds = row.rpartition("-")
     family = is_family(name)
-    scope = "quick" if family else "nightly" if kinds not in ("float32", "int64", "bool") else "full"
     found = []
     for operator, kind in itertools.product(members(name), kinds.split("+")):
         made = store.samples(operator, kind, everything() if family else None, QUICK_KINDS if family else ())
+        record = store.index()[operator]
         if form == store.ERRORS:
             found += made
-            continue
-        formed = [one for sample in made for one in FORMS[form](sample, store.index()[operator])]
-        found += formed[: SAMPLES[scope]]
+        elif form == EVERY_FORM:
+            found += in_every_form(made, record)
+        else:
+            found += [one for sample in made for one in FORMS[form](sample, record)][: OF_FAMILY if family else ALONE]
     return found
 
 
@@ -84,8 +85,10 @@ def _whole(samples: Sequence[Sample], device: str) -> Program:
 
 
 def _calls(samples: Sequence[Sample], count: int) -> Any:
-    tensors = [tensor for sample in samples for tensor in sample.tensors]
-    return lambda device: [tuple(copies(tensors, device)) for _ in range(count)]
+    """Fresh tensors for each call; what the forms of one sample share in memory, its copies do not."""
+    return lambda device: [
+        tuple(tensor for sample in samples for tensor in copies(sample.tensors, device)) for _ in range(count)
+    ]
 
 
 def run_alone(stack: BoundStack, sample: Sample, calls: int) -> Run:
@@ -150,6 +153,7 @@ def _tell(stack: BoundStack, row: str, form: str, differing: Sequence[tuple[Samp
             )
             lines.append(f"  {named[-1]}")
     first, run = differing[0]
+    stack.narrow(run)
     text = _text(first, stack.device)
     raise ConformanceFailure(
         f"{row}, {form}, on {stack.name}, {stack.device}: {len(differing)} samples differ from eager\n"

@@ -61,6 +61,10 @@ class BoundStack:
         """Run a program that the result of the case does not hold: one of many that the case tries."""
         return Run(self.stack, Program.of(program), calls, self.device)
 
+    def narrow(self, run: Run) -> None:
+        """Let the result of the case hold this run alone, in which what went wrong shows best."""
+        self.runs[:] = [run]
+
     def trace(self, program: Callable[..., Any], calls: Calls, by: str) -> Any:
         """What tracing makes of a program, without a comparison with eager; see `conformance.probes.tracers`.
 
