@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from conformance.operator_samples.spelling import RANDOM
+from conformance.operator_samples.spelling import RANDOM, UP_TO_A_PHASE
 from conformance.operator_samples.store import ERRORS, index, make, samples
 
 #: A lowering family and some of its operators: the quick scope.
@@ -81,7 +81,8 @@ def operators(quick: str, full: str = "", *, each: str = "") -> Callable[[str], 
         return families + [
             f"{name}-{'+'.join(kinds)}"
             for name, record in index().items()
-            if each != "random" or name in RANDOM
+            if each == ERRORS or (each == "random") == (name in RANDOM)
+            if each != "gradients" or name not in UP_TO_A_PHASE
             for group in groups
             if (kinds := kinds_of(record, each, group))
         ]

@@ -89,7 +89,9 @@ def copies(tensors: list[torch.Tensor], device: str) -> list[torch.Tensor]:
     built = []
     for tensor in tensors:
         storage = tensor.untyped_storage()
-        shared = sum(other.untyped_storage().data_ptr() == storage.data_ptr() for other in tensors) > 1
+        # Tensors without elements all have the address zero.
+        others = (other.untyped_storage().data_ptr() for other in tensors if storage.nbytes())
+        shared = sum(address == storage.data_ptr() for address in others) > 1
         if tensor.is_contiguous() and not shared and tensor.numel() * tensor.element_size() == storage.nbytes():
             copy = torch.empty(tensor.shape, dtype=tensor.dtype, device=device).copy_(tensor.detach())
         else:

@@ -73,6 +73,17 @@ _RANDOM = """
 """
 #: Operators that draw random numbers: they have cases of their own.
 RANDOM = frozenset(_RANDOM.split())
+#: Operators that are given no special values: eager itself ends the process on some of them.
+ORDINARY_VALUES = frozenset(
+    ["cholesky_inverse", "cholesky_solve", "geqrf", "lcm", "lu_solve", "lu_unpack", "ormqr", "svd", "triangular_solve"]
+)
+#: Operators whose results are known up to a factor of modulus one alone, to which eager refuses a gradient.
+UP_TO_A_PHASE = frozenset({"linalg.eig"})
+
+
+def takes_special_values(name: str) -> bool:
+    """Whether an operator is given NaN and the limits of integers, as LAPACK's routines and its pivots are not."""
+    return not name.startswith("linalg.") and name not in ORDINARY_VALUES
 
 
 def full_name(info: Any) -> str:

@@ -19,7 +19,7 @@ from conformance.operator_samples.database import ERRORS, SEED
 from conformance.operator_samples.sample import Sample
 
 #: Counts up when other samples are chosen from the database.
-VERSION = 2
+VERSION = 3
 
 
 class DatabaseError(RuntimeError):
