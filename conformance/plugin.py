@@ -33,7 +33,11 @@ from conformance.suite.items import (
 )
 from conformance.suite.options import SECONDS, RunOptions, add_to, from_environment
 from conformance.suite.outcomes.case_report import conclude
-from conformance.suite.outcomes.ended_workers import note_where_it_crashes
+from conformance.suite.outcomes.ended_workers import (
+    end_where_the_gpu_is_lost,
+    ended_where_it_hangs,
+    note_where_it_crashes,
+)
 from conformance.suite.plan import DeviceRequired, Plan, area_of
 from conformance.suite.pytest_run import USAGE
 from conformance.suite.target import Target, case_id
@@ -71,6 +75,7 @@ def _set_defaults(option: Any) -> None:
         option.maxworkerrestart = option.maxworkerrestart or "10000"  # a crash is one case's failure
     if getattr(option, "timeout", None) is None:
         option.timeout = SECONDS
+    if getattr(option, "timeout_method", None) is None:
         # A hang inside the compiler sees no signal: with workers, end the process, and xdist reports the case.
         option.timeout_method = "thread" if workers else "signal"
 
@@ -215,7 +220,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    with ended_where_it_hangs(item.config):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
+    if CASE in item.stash and call.when == "call":
+        end_where_the_gpu_is_lost(item.config, item.stash[TARGET].device)
     report = yield
     if CASE in item.stash:
         folder = item.config.option.results

@@ -54,6 +54,28 @@ def test_needs_more(stack, device):
     """It needs what the stack does not declare."""
 
 
+def test_holds_python(stack, device):
+    """It hangs in code that lets no other thread run."""
+    import ctypes
+
+    ctypes.PyDLL(None).sleep(10_000)
+
+
+def test_loses_the_gpu(stack, device):
+    """What a failed assertion of a kernel does to a process."""
+    from conformance.program import devices
+
+    devices.is_lost = lambda name: True
+
+
+def test_loses_the_gpu_in_eager(stack, device):
+    """The same, before the stack ran."""
+    from conformance.program import devices
+
+    devices.is_lost = lambda name: True
+    devices.LOST_BY_EAGER.append("take[0]")
+
+
 def test_is_wrong_itself(stack, device):
     """A fault of the case."""
     raise KeyError("no such thing")
@@ -159,6 +181,28 @@ def test_a_hang_is_one_case_and_the_run_goes_on(cases: Path, tmp_path: Path) -> 
 
     assert done.returncode == 1
     assert found["test_sleeps"]["outcome"] == "fail"
+    assert found["test_passes"]["outcome"] == "pass"
+
+
+def test_a_hang_that_holds_python_is_one_case(cases: Path, tmp_path: Path) -> None:
+    """A thread of Python's would never be asked to end it."""
+    done = run(cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-n1", "--timeout=5", "-k", "holds or passes")
+    found = outcomes(tmp_path / "r")
+
+    assert done.returncode == 1
+    assert "the stack hung: no result within 5 s" in found["test_holds_python"]["reason"]
+    assert found["test_passes"]["outcome"] == "pass"
+
+
+def test_a_lost_gpu_is_one_case(cases: Path, tmp_path: Path) -> None:
+    """Another process runs the cases that follow; what eager did to the GPU is no failure of the stack."""
+    done = run(cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-n1", "-k", "loses or passes")
+    found = outcomes(tmp_path / "r")
+
+    assert done.returncode == 1
+    assert found["test_loses_the_gpu"]["outcome"] == "fail"
+    assert "the stack crashed the process: left the GPU unusable" in found["test_loses_the_gpu"]["reason"]
+    assert found["test_loses_the_gpu_in_eager"]["outcome"] == "error"
     assert found["test_passes"]["outcome"] == "pass"
 
 

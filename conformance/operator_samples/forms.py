@@ -13,6 +13,7 @@ import torch
 from conformance.operator_samples.sample import Sample, copies, mapped
 from conformance.operator_samples.source import program_text
 from conformance.operator_samples.spelling import takes_special_values
+from conformance.program import devices
 
 #: A form of a sample: none, one or several calls. The record is what the index says of the operator.
 Form = Callable[[Sample, Mapping[str, Any]], Iterator[Sample]]
@@ -157,6 +158,9 @@ def runs(sample: Sample, device: str = "cpu") -> bool:
         called()
     except Exception:
         return False
+    finally:
+        if devices.is_lost(device):
+            devices.LOST_BY_EAGER.append(sample.name)
     return True
 
 

@@ -11,6 +11,10 @@ import torch
 KNOWN = ("cpu", "cuda")
 
 
+#: What eager itself ran when this process lost its GPU.
+LOST_BY_EAGER: list[str] = []
+
+
 class DeviceError(ValueError):
     """A device that does not exist; the message is one line that says what does."""
 
@@ -47,6 +51,17 @@ def device(name: str) -> Device:
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
     why = "the driver shows no GPU" if hidden is None else f"CUDA_VISIBLE_DEVICES={hidden!r} shows no GPU"
     return Device("cuda", 0, f"no CUDA device: {why} to torch {torch.__version__}")
+
+
+def is_lost(name: str) -> bool:
+    """Whether this process cannot use the GPU any more: after a kernel's failed assertion all it asks for fails."""
+    if name != "cuda" or not torch.cuda.is_initialized():
+        return False
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return True
+    return False
 
 
 def resolve(names: Sequence[str]) -> list[str]:

@@ -113,7 +113,8 @@ class Controller:
         if limit and seconds >= limit:
             failure = Failure("call", exception=TIMEOUT, message=f"the stack hung: no result within {limit:g} s")
         else:
-            failure = Failure("call", exception=CRASH, message=f"the stack crashed the process: {self.ends.last}")
+            message = str(self.ends.last) if self.ends.by_eager else f"the stack crashed the process: {self.ends.last}"
+            failure = Failure("call", exception=CRASH, message=message, of_the_suite=self.ends.by_eager)
         ledgers = self.plan.ledgers
         blamed = blame(failure, ledgers.inherited(case, target))
         entry = ledgers.entry(case, target)
