@@ -87,7 +87,7 @@ REFUSED = [
     (negative_probability, [BY_THE_KERNEL]),
     (row_too_far, [BY_THE_KERNEL]),
     (lower_bound_too_small, [FULL]),
-    (draw_of_negative_probabilities, [FULL]),
+    (draw_of_negative_probabilities, [BY_THE_KERNEL, FULL]),
     (one_class_too_many, [BY_THE_KERNEL, FULL]),
     (likelihood_of_a_class_too_many, [BY_THE_KERNEL, FULL]),
     (element_too_far, [BY_THE_KERNEL, FULL]),

@@ -19,8 +19,9 @@ from conformance.program import devices
 Form = Callable[[Sample, Mapping[str, Any]], Iterator[Sample]]
 
 FLOATS = (float("nan"), float("inf"), 1.0, float("-inf"), -0.0, 1e-40, 0.0, -1.5, 3.4e38, -1e-45, 2.5, 0.5)
-#: Without the largest number, whose squares and sums overflow on the way to a result that does not.
-MODERATE = tuple(1e10 if number == 3.4e38 else number for number in FLOATS)
+#: Without the largest number, whose squares and sums overflow on the way to a result that does not, and without the
+#: subnormals, which a GPU may take for zeros.
+MODERATE = tuple({3.4e38: 1e10, 1e-40: 1e-10, -1e-45: -1e-10}.get(number, number) for number in FLOATS)
 
 
 def results(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:

@@ -73,9 +73,15 @@ _RANDOM = """
 """
 #: Operators that draw random numbers: they have cases of their own.
 RANDOM = frozenset(_RANDOM.split())
-#: Operators that are given no special values: eager itself ends the process on some of them.
+#: Operators that are given no special values: eager itself ends the process on some of them, which of equal numbers
+#: comes first is not promised, and what is searched has to be sorted.
 ORDINARY_VALUES = frozenset(
-    ["cholesky_inverse", "cholesky_solve", "geqrf", "lcm", "lu_solve", "lu_unpack", "ormqr", "svd", "triangular_solve"]
+    [
+        *("cholesky_inverse", "cholesky_solve", "geqrf", "lu_solve", "lu_unpack", "ormqr", "svd", "triangular_solve"),
+        "lcm",
+        *("argsort", "msort", "sort", "topk"),
+        *("bucketize", "searchsorted"),
+    ]
 )
 #: Operators whose results are known up to a factor of modulus one alone, to which eager refuses a gradient.
 UP_TO_A_PHASE = frozenset({"linalg.eig"})

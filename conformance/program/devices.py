@@ -55,7 +55,7 @@ def device(name: str) -> Device:
 
 def is_lost(name: str) -> bool:
     """Whether this process cannot use the GPU any more: after a kernel's failed assertion all it asks for fails."""
-    if name != "cuda" or not torch.cuda.is_initialized():
+    if name != "cuda" or not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return False
     try:
         torch.cuda.synchronize()
