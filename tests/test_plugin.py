@@ -178,25 +178,16 @@ def test_a_crash_is_one_case_and_the_run_goes_on(cases: Path, tmp_path: Path) ->
     assert found["test_passes"]["outcome"] == "pass"
 
 
-def test_a_hang_is_one_case_and_the_run_goes_on(cases: Path, tmp_path: Path) -> None:
-    """A case that outlasts its time limit fails, and the other cases still run."""
-    done = run(
-        cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-n1", "--timeout=20", "-k", "sleeps or passes"
-    )
+@pytest.mark.parametrize(("case", "seconds"), [("sleeps", 20), ("holds_python", 5)])
+def test_a_hang_is_one_case_and_the_run_goes_on(cases: Path, tmp_path: Path, case: str, seconds: int) -> None:
+    """A case that outlasts its time limit fails, whatever it holds, and the other cases still run."""
+    limit = f"--timeout={seconds}"
+    done = run(cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-n1", limit, "-k", f"{case} or passes")
     found = outcomes(tmp_path / "r")
 
     assert done.returncode == 1
-    assert found["test_sleeps"]["outcome"] == "fail"
-    assert found["test_passes"]["outcome"] == "pass"
-
-
-def test_a_hang_that_holds_python_is_one_case(cases: Path, tmp_path: Path) -> None:
-    """A thread of Python's would never be asked to end it."""
-    done = run(cases, "--stack=aot_eager", f"--results={tmp_path / 'r'}", "-n1", "--timeout=5", "-k", "holds or passes")
-    found = outcomes(tmp_path / "r")
-
-    assert done.returncode == 1
-    assert "the stack hung: no result within 5 s" in found["test_holds_python"]["reason"]
+    assert found[f"test_{case}"]["outcome"] == "fail"
+    assert f"the stack hung: no result within {seconds} s" in found[f"test_{case}"]["reason"]
     assert found["test_passes"]["outcome"] == "pass"
 
 

@@ -73,17 +73,17 @@ def samples(info: Any, dtype: str) -> list[Sample]:
     number is no sum: whatever that number is, its result is known; and what is random is not known at all.
     """
     asked = getattr(torch, dtype)
-    kept = list(itertools.islice(_in_turns(info, asked), KEPT))
+    first = kept = _in_turns(info, asked)
     if asked.is_floating_point and type(info).__name__ != "UnaryUfuncInfo" and full_name(info) not in RANDOM:
         for draw in range(DRAWS):
-            steady = (one for one in _in_turns(info, asked, draw) if is_steady(one, asked))
-            if found := list(itertools.islice(steady, KEPT)):
-                kept = found
+            drawn = _in_turns(info, asked, draw) if draw else first
+            if kept := list(itertools.islice((one for one in drawn if is_steady(one, asked)), KEPT)):
                 break
+    kept = (kept or first)[:KEPT]
     return [Sample(one.operator, one.spelled, one.args, one.kwargs, number) for number, one in enumerate(kept)]
 
 
-def _in_turns(info: Any, asked: torch.dtype, draw: int = 0) -> Iterator[Sample]:
+def _in_turns(info: Any, asked: torch.dtype, draw: int = 0) -> list[Sample]:
     """The samples of one draw, one of each way to call after the other."""
     gradients = info.supports_autograd and asked in info.supported_backward_dtypes("cpu")
     _seed(f"{full_name(info)} {str(asked).removeprefix('torch.')}{draw or ''}")
@@ -94,7 +94,7 @@ def _in_turns(info: Any, asked: torch.dtype, draw: int = 0) -> Iterator[Sample]:
     for group in groups.values():
         group.sort(key=lambda sample: (sample.elements < 4, sample.elements))
     turns = itertools.chain.from_iterable(itertools.zip_longest(*groups.values()))
-    return (one for one in turns if one is not None)
+    return [one for one in turns if one is not None]
 
 
 def errors(info: Any) -> list[Sample]:
