@@ -19,6 +19,7 @@ PACKAGES = (
     "canonical",
     "capture",
     "oracle",
+    "forks",
     "stacks",
     "probes",
     "minify",

@@ -1,25 +1,23 @@
-"""Inside a forked child: take on the process state of a fresh interpreter, run the script, print how it failed."""
+"""Inside a forked child of the minifier: run the script, print how it failed."""
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import faulthandler
-import gc
 import importlib
 import inspect
 import json
 import os
-import resource
 import runpy
 import sys
-import tempfile
 import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
 from conformance.canonical.exceptions import innermost
+from conformance.forks.child import Order
 
+#: Before a fork takes on a name that leads back to the fork server.
+INTERPRETER = sys.executable
 RECORD = "CONFORMANCE_MINIFY_RECORD"
 FAULT = "CONFORMANCE_MINIFY_FAULT"
 #: Set to anything, every step gets a fresh interpreter: where it fails alike, no fork is to blame.
@@ -58,7 +56,7 @@ FIRST_COMPILE = (
 )
 
 
-def import_torch() -> None:
+def prepare() -> None:
     """Import what the scripts import, so that forked children inherit it."""
     for module in MODULES:
         importlib.import_module(module)
@@ -66,7 +64,6 @@ def import_torch() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
     prepare_inductor()
-    gc.freeze()
 
 
 def prepare_inductor() -> None:
@@ -91,42 +88,14 @@ def prepare_inductor() -> None:
         prepare(*([torch.device("cpu")] if by_device else []))
 
 
-def run(order: dict[str, Any], fds: list[int], python: str) -> NoReturn:
-    """Carry out an order in this process, which is freshly forked, and end it."""
-    status = 1
-    try:
-        os.setsid()
-        interpreter = sys.executable
-        become(order, fds, python)
-        if os.environ.get(FRESH):
-            start_afresh(interpreter, order["argv"])
-        status = execute(order["argv"])
-        atexit._run_exitfuncs()
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(status)
+def main(order: Order) -> int:
+    """The script of an order; its exit status is returned."""
+    if os.environ.get(FRESH):
+        start_afresh(order["argv"])
+    return execute(order["argv"])
 
 
-def become(order: dict[str, Any], fds: list[int], python: str) -> None:
-    """Take on the folder, environment and output of the order; the debug folder and caches follow from these."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (fds[0], 1), (fds[1], 2)):
-        os.dup2(source, target)
-    for fd in (nothing, *fds):
-        os.close(fd)
-    os.chdir(order["cwd"])
-    os.environ.clear()
-    os.environ.update(order["environment"])
-    tempfile.tempdir = None
-    sys.executable = python  # a query that the minifier isolates is a child of the fork server as well
-    faulthandler.enable(sys.__stderr__ or 2)
-
-
-def start_afresh(interpreter: str, argv: list[str]) -> NoReturn:
+def start_afresh(argv: list[str]) -> NoReturn:
     """Replace this process by a fresh interpreter that carries out the same order."""
     source = str(Path(__file__).resolve().parents[2])
     lines = [
@@ -135,7 +104,7 @@ def start_afresh(interpreter: str, argv: list[str]) -> NoReturn:
         "from conformance.minify import child",
         "sys.exit(child.execute(sys.argv[1:]))",
     ]
-    os.execv(interpreter, [interpreter, "-X", "faulthandler", "-c", "\n".join(lines), *argv])
+    os.execv(INTERPRETER, [INTERPRETER, "-X", "faulthandler", "-c", "\n".join(lines), *argv])
 
 
 def execute(argv: list[str]) -> int:

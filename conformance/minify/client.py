@@ -1,4 +1,4 @@
-"""The client of the fork server: one server per process, started on first use, ended with the process."""
+"""The minifier's fork server: one for all workers of a run, else one per process, started on first use."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ import atexit
 import functools
 import json
 import os
-import shutil
 import socket
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.contract.run_environment import speedups_asked
+from conformance.contract.run_environment import MINIFY_SERVER, speedups_asked
+from conformance.forks.client import GRACE_SECONDS, ForkServer, ServerError, folder_below
 from conformance.minify import compiler
 
-STARTUP_SECONDS = 300.0
-GRACE_SECONDS = 30.0
-
+#: What the server imports, and what it does with an order.
+CHILD = "conformance.minify.child"
 # Set before torch is imported: they are read there once.
 ENVIRONMENT = {
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # counting devices must not initialize CUDA: a fork would be poisoned
@@ -35,10 +32,6 @@ ENVIRONMENT = {
 DROPPED = ("TORCHDYNAMO_", "TORCH_LOGS", "TORCH_TRACE", "TORCH_COMPILE_DEBUG", "DUMP_AOTI_MINIFIER", "PYTEST_")
 
 
-class ServerError(RuntimeError):
-    """The fork server did not start, or is gone; a fault of the suite, never of a stack."""
-
-
 @dataclass(frozen=True)
 class Ended:
     """How a child ended."""
@@ -50,48 +43,21 @@ class Ended:
     output: str
 
 
-class ForkServer:
-    """A running fork server."""
+class StepRunner:
+    """Runs scripts in children of a fork server that has imported torch, be it this process's own or not."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
-        self.environment = dict(os.environ if environment is None else environment)
-        for name in [name for name in self.environment if name.startswith(DROPPED)]:
-            del self.environment[name]
-        self.environment |= ENVIRONMENT
-        source = str(Path(__file__).resolve().parents[2])
-        paths = [source, *filter(None, [self.environment.get("PYTHONPATH")])]
-        self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "conformance.minify.server"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            env=self.environment | {"PYTHONPATH": os.pathsep.join(paths)},
-            start_new_session=True,  # an interrupt from the keyboard reaches the near end only, which closes this one
-        )
-        assert self.process.stdout is not None
-        ready = self.process.stdout.readline()
-        if not ready:
-            self.process.wait()
-            raise ServerError(f"the fork server did not start:\n{self.errors()}")
-        greeting = json.loads(ready)
-        self.root, self.address = Path(greeting["root"]), greeting["socket"]
-        if speedups_asked():
-            self.environment |= compiler.install(self.root, self.environment)
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        self.root = root
+        self.address = str(root / "socket")
+        self.environment = {**environment, **(compiler.environment(root, environment) if speedups_asked() else {})}
+
+    def folder(self) -> AbstractContextManager[Path]:
+        """A folder that is removed afterwards, by the server if this process is killed."""
+        return folder_below(self.root)
 
     def errors(self) -> str:
-        """What the server printed about itself."""
-        self.log.seek(0)
-        return self.log.read().decode(errors="replace").strip()
-
-    @contextmanager
-    def folder(self) -> Iterator[Path]:
-        """A folder that is removed afterwards, by the server if this process is killed."""
-        path = Path(tempfile.mkdtemp(dir=self.root))
-        try:
-            yield path
-        finally:
-            shutil.rmtree(path, ignore_errors=True)
+        """What the server printed about itself, where that is known."""
+        return ""
 
     def run(self, argv: Sequence[str], *, folder: Path, environment: Mapping[str, str], seconds: float) -> Ended:
         """Run a script in a forked child until it ends, crashes, or its time is over."""
@@ -101,12 +67,18 @@ class ForkServer:
             "environment": self.environment | dict(environment),
             "seconds": seconds,
         }
-        with tempfile.TemporaryFile() as output, socket.socket(socket.AF_UNIX) as connection:
+        with (
+            tempfile.TemporaryFile() as output,
+            open(os.devnull, "rb") as nothing,
+            socket.socket(socket.AF_UNIX) as connection,
+        ):
             connection.settimeout(seconds + GRACE_SECONDS)
             try:
                 connection.connect(self.address)
-                socket.send_fds(connection, [json.dumps(order).encode() + b"\n"], [output.fileno(), output.fileno()])
-                answer = connection.makefile().readline()
+                fds = [nothing.fileno(), output.fileno(), output.fileno()]
+                socket.send_fds(connection, [json.dumps(order).encode() + b"\n"], fds)
+                answers = connection.makefile()
+                answer = answers.readline() and answers.readline()
             except OSError as error:
                 raise ServerError(f"the fork server does not answer: {error}\n{self.errors()}") from error
             if not answer:
@@ -114,25 +86,51 @@ class ForkServer:
             output.seek(0)
             return Ended(output=output.read().decode(errors="replace"), **json.loads(answer))
 
+
+class OwnStepRunner(StepRunner):
+    """With a server of its own, which ends with it."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None, *, on_demand: bool = False) -> None:
+        found = steps_environment(os.environ if environment is None else environment)
+        self.server = ForkServer(CHILD, found, on_demand=on_demand)
+        if speedups_asked():
+            compiler.install(self.server.root, found)
+        super().__init__(self.server.root, found)
+
+    def wait_until_ready(self) -> None:
+        """Until torch is imported; raises a `ServerError` that says what went wrong."""
+        self.server.wait_until_ready()
+
+    def errors(self) -> str:
+        return self.server.errors()
+
     def close(self) -> None:
-        """End the server and all that it started; it removes its folder itself."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.close()
-        try:
-            self.process.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            shutil.rmtree(self.root, ignore_errors=True)
-        self.process.stdout.close()
-        self.log.close()
+        """End the server and all that it started."""
+        self.server.close()
+
+
+def steps_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of steps: what is read when torch is imported, and nothing that the caller debugs with."""
+    return {name: value for name, value in environment.items() if not name.startswith(DROPPED)} | ENVIRONMENT
 
 
 @functools.cache
-def fork_server() -> ForkServer:
-    """The fork server of this process."""
-    server = ForkServer()
+def step_runner() -> StepRunner:
+    """The one of this process: with the server of the run where there is one."""
+    shared = os.environ.get(MINIFY_SERVER)
+    if shared and _answers(Path(shared)):
+        return StepRunner(Path(shared), steps_environment(os.environ))
+    own = OwnStepRunner()
     owner = os.getpid()
-    atexit.register(lambda: server.close() if os.getpid() == owner else None)
-    return server
+    atexit.register(lambda: own.close() if os.getpid() == owner else None)
+    own.wait_until_ready()
+    return own
+
+
+def _answers(root: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(str(root / "socket"))
+        except OSError:
+            return False
+        return True

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from conformance.minify import child, describe
-from conformance.minify.client import Ended, ForkServer, fork_server
+from conformance.minify.client import Ended, StepRunner, step_runner
 from conformance.minify.faults import NO_FAULT, Fault, FaultyBackend, dumps
 from conformance.minify.minifier_run import MinifierRun, Reason, Step
 from conformance.minify.scripts import Script
@@ -98,13 +98,13 @@ def minify(
     script = Script(program, calls, device, backend, *how, options)
     flags = [] if isolate else QUICK_FLAGS[after]
     environment = {child.FAULT: dumps(faulty, patches)} if faulty or patches else {}
-    return Steps(fork_server(), environment, seconds).run(script, [*launcher, *flags], checkpoints=checkpoints)
+    return Steps(step_runner(), environment, seconds).run(script, [*launcher, *flags], checkpoints=checkpoints)
 
 
 class Steps:
     """Runs the three steps in a folder that is gone afterwards."""
 
-    def __init__(self, server: ForkServer, environment: Mapping[str, str], seconds: float) -> None:
+    def __init__(self, server: StepRunner, environment: Mapping[str, str], seconds: float) -> None:
         self.server = server
         self.environment = dict(environment)
         self.seconds = seconds

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from _pytest.junitxml import xml_key
 
+from conformance.contract.registry import AREAS
 from conformance.program import devices
 from conformance.results.bugs import LedgerError
 from conformance.results.case_seconds import spent
@@ -20,6 +21,7 @@ from conformance.results.result_file import CaseResult
 from conformance.run.in_child import Ended, call_in_child
 from conformance.stacks import given
 from conformance.suite.claim import claims
+from conformance.suite.forked_workers import SharedServers
 from conformance.suite.options import RunOptions
 from conformance.suite.outcomes.ended_workers import EndedWorkers
 from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, bug_of, result, told, verdict
@@ -51,6 +53,7 @@ class Controller:
         self.shared: dict[str, str] = {}
         if self.workers > 1 and COMPILE_THREADS not in os.environ:
             self.shared[COMPILE_THREADS] = "1"  # else each worker starts a process a core, and waits for them all
+        self.servers: SharedServers | None = None
         self.interrupted = False
         self.ends = EndedWorkers()
         #: How the stack ended its worker, by target and case: their scripts are written at the end.
@@ -75,6 +78,9 @@ class Controller:
                     self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
                 if (seconds := time.monotonic() - began) >= 0.1:
                     told.line(f"{stack.name}: {stack.prepare.__doc__} ({seconds:.1f} s)")
+        minifier = "minifier" in (self.config.option.area or AREAS)
+        self.servers = SharedServers(self.shared, minifier=minifier)
+        self.config.add_cleanup(self.servers.close)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
@@ -82,6 +88,8 @@ class Controller:
         gpus = devices.visible_gpus() if "cuda" in self.plan.devices else []
         for number, spec in enumerate(specs):
             spec.env.update(self.shared)
+            if self.servers is not None:
+                self.servers.set_up(spec)
             gpu = devices.gpu_of(number, gpus)
             if gpu is not None:
                 spec.env["CUDA_VISIBLE_DEVICES"] = gpu

@@ -1,4 +1,4 @@
-"""The fork server: one process with torch imported, from which every step is forked as a process of its own.
+"""The fork server: one process that has imported what others need, from which each of them is forked.
 
 It ends when its standard input is closed, also because its parent was killed; it then ends all its
 children and removes its folder.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
+import importlib
 import json
 import os
 import selectors
@@ -15,29 +17,15 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.minify import child
+from conformance.forks.child import Order, carry_out
 
 SUBREAPER = 36  # prctl(PR_SET_CHILD_SUBREAPER): what a child leaves behind becomes ours to end
-#: The address of a socket is a path of at most 107 bytes on Linux, and of 103 elsewhere.
-LONGEST_ADDRESS = 103
-SHIM = """\
-#!{python} -IS
-import json, os, socket, sys
-if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
-order = {{"argv": sys.argv[1:], "cwd": os.getcwd(), "environment": dict(os.environ), "group": os.getpgrp()}}
-server = socket.socket(socket.AF_UNIX)
-server.connect({address!r})
-socket.send_fds(server, [json.dumps(order).encode() + b"\\n"], [1, 2])
-ended = json.loads(server.makefile().readline())
-sys.exit(ended["status"] if ended["status"] >= 0 else 128 - ended["status"])
-"""
 
 
 @dataclass
@@ -58,26 +46,14 @@ class Running:
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def root_folder() -> Path:
-    """A new folder of the server, below the temporary folder unless that path is too long for a socket's address."""
-    deep = len(os.fsencode(tempfile.gettempdir())) + len("/conformance-minify-12345678/socket") > LONGEST_ADDRESS
-    return Path(tempfile.mkdtemp(prefix="conformance-minify-", dir="/tmp" if deep else None))
-
-
 class Server:
-    """Takes orders on a socket in a folder of its own, forks a child for each and says how it ended."""
+    """Takes orders on a socket, forks a child for each and says how it ended."""
 
-    def __init__(self) -> None:
-        self.root = root_folder()
+    def __init__(self, main: Callable[[Order], int], root: Path, listener: socket.socket) -> None:
+        self.main, self.root, self.listener = main, root, listener
+        self.python = str(root / "python")
         self.running: dict[int, Running] = {}
         self.selector = selectors.DefaultSelector()
-        self.listener = socket.socket(socket.AF_UNIX)
-        address = str(self.root / "socket")
-        self.listener.bind(address)
-        self.listener.listen()
-        self.shim = self.root / "python"
-        self.shim.write_text(SHIM.format(python=sys.executable, address=address), encoding="utf-8")
-        self.shim.chmod(0o700)
         self.wake_read, self.wake_write = os.pipe()
         for end in (self.wake_read, self.wake_write):
             os.set_blocking(end, False)
@@ -93,8 +69,7 @@ class Server:
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
         try:
-            greeting = {"root": str(self.root), "socket": str(self.root / "socket")}
-            sys.stdout.write(json.dumps(greeting) + "\n")
+            sys.stdout.write("ready\n")
             sys.stdout.flush()
             while True:
                 deadlines = [one.deadline for one in self.running.values() if one.deadline is not None]
@@ -116,7 +91,7 @@ class Server:
         fds: list[int] = []
         try:
             while not text.endswith(b"\n"):
-                part, received, _, _ = socket.recv_fds(connection, 1 << 16, 2)
+                part, received, _, _ = socket.recv_fds(connection, 1 << 16, 3)
                 if not part:
                     raise OSError("cut off")
                 text, fds = text + part, fds + list(received)
@@ -141,10 +116,12 @@ class Server:
                 os.close(end)
             for sock in [self.listener, connection, *(one.connection for one in self.running.values())]:
                 sock.close()
-            child.run(order, fds, str(self.shim))
+            carry_out(order, fds, self.python, self.main)
         running = Running(pid, connection, started, started + order["seconds"] if "seconds" in order else None)
         running.group = order.get("group")
         self.running[pid] = running
+        with contextlib.suppress(OSError):  # whoever asked is gone: the child ends with the connection
+            connection.sendall(json.dumps({"pid": pid}).encode() + b"\n")
         self.selector.register(connection, selectors.EVENT_READ, lambda _: running.kill())
 
     def reap(self, wake: Any) -> None:
@@ -183,12 +160,13 @@ class Server:
         running.connection.close()
 
     def kill_orphans(self) -> None:
-        """End processes whose parent, a child of ours, is gone: nothing may outlive its step."""
+        """End processes whose parent is gone, and their session's leader, a child of ours: nothing may outlive it."""
         with contextlib.suppress(OSError):
             pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
             for pid in set(map(int, pids)) - set(self.running):
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+                    if os.getsid(pid) not in self.running:
+                        os.kill(pid, signal.SIGKILL)
 
     def stop(self, lifeline: Any) -> None:
         """The process that started the server closed its end, or is gone."""
@@ -210,17 +188,15 @@ def complain(text: str) -> None:
 
 
 def main() -> None:
-    """Import what steps need, make sure that forking is safe, and serve."""
-    server = Server()
-    try:
-        child.import_torch()
-        threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
-        if threads != 1:
-            complain(f"{threads} threads after importing torch: forked steps may hang")
-    except BaseException:
-        server.close()
-        raise
-    server.serve()
+    """Import what the children need, make sure that forking is safe, and serve."""
+    module, root, listener = importlib.import_module(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    os.set_inheritable(listener, False)
+    module.prepare()
+    threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
+    if threads != 1:
+        complain(f"{threads} threads after importing: forked processes may hang")
+    gc.freeze()
+    Server(module.main, root, socket.socket(fileno=listener)).serve()
 
 
 if __name__ == "__main__":

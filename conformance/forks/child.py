@@ -1,0 +1,49 @@
+"""Inside a forked child: take on the process state of a fresh interpreter, carry out the order, and end."""
+
+from __future__ import annotations
+
+import atexit
+import faulthandler
+import os
+import resource
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+#: What a child is asked for: ``argv`` or ``code``, ``cwd``, ``environment``.
+Order = dict[str, Any]
+
+
+def carry_out(order: Order, fds: list[int], python: str, main: Callable[[Order], int]) -> NoReturn:
+    """Carry out an order in this process, which is freshly forked, and end it with the status that ``main`` returns."""
+    status = 1
+    try:
+        os.setsid()
+        become(order, fds, python)
+        status = main(order)
+        atexit._run_exitfuncs()
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
+
+
+def become(order: Order, fds: list[int], python: str) -> None:
+    """Take on the folder, environment, input and output of the order; the folders of caches follow from these."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for target, source in enumerate(fds):
+        os.dup2(source, target)
+    for fd in fds:
+        os.close(fd)
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    tempfile.tempdir = None
+    sys.executable = python  # a process that it starts with this is a child of the fork server as well
+    faulthandler.enable(sys.__stderr__ or 2)
