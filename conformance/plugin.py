@@ -17,6 +17,7 @@ from conformance.contract.declarations import MARKERS
 from conformance.contract.scopes import SCOPES
 from conformance.results.case_seconds import longest_first, read_seconds
 from conformance.run.bound_stack import BoundStack
+from conformance.stacks.builtin import heed_environment
 from conformance.stacks.cache_folder import cache_folder
 from conformance.suite.controller import Controller
 from conformance.suite.items import (
@@ -86,6 +87,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None) and expect.accepting():
         raise pytest.UsageError("EXPECTTEST_ACCEPT rewrites case files and does not work with -n: leave -n out")
     worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        heed_environment()
     kept = [tuple(key) for key in worker["conformance_kept"]] if worker is not None else None
     options = RunOptions.of(config.option)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -36,6 +37,8 @@ INDUCTOR = AOT | {"lowered_graph", "layout_optimization", "freezing", "minifier_
 FREEZING = {"inductor.freezing": True}
 #: Inductor as ``torch.compile(mode=...)`` sets it up, by the name of the stack; they differ from it on a GPU.
 MODES = {"inductor_reduce_overhead": "reduce-overhead", "inductor_max_autotune": "max-autotune-no-cudagraphs"}
+#: Set to 1, inductor need not check that this machine's SIMD instruction sets work.
+SIMD_WORKS = "TORCHINDUCTOR_VEC_ISA_OK"
 #: Seconds after which an empty file is abandoned, not being written.
 ABANDONED = 60.0
 
@@ -90,7 +93,13 @@ def simd_checked() -> dict[str, str]:
     found = list(map(str, cpu_vec_isa.valid_vec_isa_list()))
     with inductor_config.patch({"cpp.vec_isa_ok": True}):
         claimed = list(map(str, inspect.unwrap(cpu_vec_isa.valid_vec_isa_list)()))
-    return {"TORCHINDUCTOR_VEC_ISA_OK": "1"} if found == claimed else {}
+    return {SIMD_WORKS: "1"} if found == claimed else {}
+
+
+def heed_environment() -> None:
+    """In a fork of a process that imported inductor earlier: read again what inductor reads when it is imported."""
+    if os.environ.get(SIMD_WORKS) == "1":
+        inductor_config.cpp.vec_isa_ok = True
 
 
 def _warm_up(x: torch.Tensor) -> torch.Tensor:

@@ -67,20 +67,19 @@ class Controller:
         self.folder.begin()
         if not self.workers or self.plan.root is None:
             return
-        if "cpu" in self.plan.devices:
-            told = self.config.get_terminal_writer()
-            for stack in self.plan.stacks.values():
-                began = time.monotonic()
-                try:
-                    with without_warnings():
-                        self.shared |= stack.prepare()
-                except Exception as trouble:  # the cases will show what is broken
-                    self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
-                if (seconds := time.monotonic() - began) >= 0.1:
-                    told.line(f"{stack.name}: {stack.prepare.__doc__} ({seconds:.1f} s)")
         minifier = "minifier" in (self.config.option.area or AREAS)
-        self.servers = SharedServers(self.shared, minifier=minifier)
+        self.servers = SharedServers(self.shared, minifier=minifier)  # it imports what they need meanwhile
         self.config.add_cleanup(self.servers.close)
+        told = self.config.get_terminal_writer()
+        for stack in self.plan.stacks.values():
+            began = time.monotonic()
+            try:
+                with without_warnings():
+                    self.shared |= stack.prepare()
+            except Exception as trouble:  # the cases will show what is broken
+                self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
+            if (seconds := time.monotonic() - began) >= 0.1:
+                told.line(f"{stack.name}: {stack.prepare.__doc__} ({seconds:.1f} s)")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: list[Any]) -> None:
