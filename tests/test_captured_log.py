@@ -27,12 +27,10 @@ class Noisy:
 def test_preparing_the_workers_warns_nobody(recwarn: pytest.WarningsRecorder) -> None:
     """What a stack makes before the workers start is kept, and its warnings are not."""
     controller = Controller.__new__(Controller)
-    option = SimpleNamespace(collectonly=False)
-    controller.config = SimpleNamespace(option=option, get_terminal_writer=lambda: None)
-    controller.plan = SimpleNamespace(root="cases", devices=["cpu"], stacks={"noisy": Noisy()})
-    controller.folder = SimpleNamespace(begin=lambda: None)
-    controller.workers, controller.shared, controller.lines = 2, {}, []
-    controller.pytest_sessionstart()
+    controller.config = SimpleNamespace(get_terminal_writer=lambda: None)
+    controller.plan = SimpleNamespace(stacks={"noisy": Noisy()})
+    controller.shared, controller.lines = {}, []
+    controller.prepare_stacks()
 
     assert controller.lines == []
     assert controller.shared == {"PREPARED": "1"}

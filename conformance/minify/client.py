@@ -17,6 +17,8 @@ from conformance.contract.run_environment import MINIFY_SERVER, speedups_asked
 from conformance.forks.client import GRACE_SECONDS, ForkServer, ServerError, folder_below
 from conformance.minify import compiler
 
+#: Seconds in which a server has imported torch, on a machine that is busy.
+STARTUP_SECONDS = 300.0
 #: What the server imports, and what it does with an order.
 CHILD = "conformance.minify.child"
 # Set before torch is imported: they are read there once.
@@ -72,13 +74,15 @@ class StepRunner:
             open(os.devnull, "rb") as nothing,
             socket.socket(socket.AF_UNIX) as connection,
         ):
-            connection.settimeout(seconds + GRACE_SECONDS)
+            connection.settimeout(STARTUP_SECONDS)
             try:
                 connection.connect(self.address)
                 fds = [nothing.fileno(), output.fileno(), output.fileno()]
                 socket.send_fds(connection, [json.dumps(order).encode() + b"\n"], fds)
                 answers = connection.makefile()
-                answer = answers.readline() and answers.readline()
+                started = answers.readline()  # which a server that is still importing says later
+                connection.settimeout(seconds + GRACE_SECONDS)
+                answer = started and answers.readline()
             except OSError as error:
                 raise ServerError(f"the fork server does not answer: {error}\n{self.errors()}") from error
             if not answer:

@@ -67,9 +67,12 @@ class Controller:
         self.folder.begin()
         if not self.workers or self.plan.root is None:
             return
-        minifier = "minifier" in (self.config.option.area or AREAS)
-        self.servers = SharedServers(self.shared, minifier=minifier)  # it imports what they need meanwhile
+        self.servers = SharedServers(self.shared, self.config.option.area or AREAS)  # it imports meanwhile
         self.config.add_cleanup(self.servers.close)
+        self.prepare_stacks()
+
+    def prepare_stacks(self) -> None:
+        """Make what a stack's compilations share, and keep what workers should find in their environment."""
         told = self.config.get_terminal_writer()
         for stack in self.plan.stacks.values():
             began = time.monotonic()
@@ -89,8 +92,7 @@ class Controller:
             spec.env.update(self.shared)
             if self.servers is not None:
                 self.servers.set_up(spec)
-            gpu = devices.gpu_of(number, gpus)
-            if gpu is not None:
+            if (gpu := devices.gpu_of(number, gpus)) is not None:
                 spec.env["CUDA_VISIBLE_DEVICES"] = gpu
 
     @pytest.hookimpl(optionalhook=True)

@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from _pytest.assertion import install_importhook
@@ -30,7 +30,7 @@ REWRITTEN = (*PLUGINS, "_hypothesis_globals", "_hypothesis_ftz_detector", "_hypo
 class SharedServers:
     """The fork servers of one run with workers."""
 
-    def __init__(self, environment: Mapping[str, str], *, minifier: bool) -> None:
+    def __init__(self, environment: Mapping[str, str], areas: Collection[str]) -> None:
         self.contexts = contextlib.ExitStack()
         around = {**os.environ, **environment}
         self.workers: ForkServer | None = None
@@ -38,7 +38,7 @@ class SharedServers:
         if FRESH_WORKERS not in os.environ and sys.platform == "linux":
             self.workers = ForkServer(__name__, around)
             self.contexts.callback(self.workers.close)
-        if minifier:
+        if "minifier" in areas:
             self.steps = OwnStepRunner(around, on_demand=True)
             self.contexts.callback(self.steps.close)
 
