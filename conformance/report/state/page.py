@@ -13,8 +13,8 @@ from packaging.version import Version
 from conformance.contract.profiles import PROFILES
 from conformance.contract.registry import LEVELS
 from conformance.report.markdown import code, escaped, table
-from conformance.report.state.faults import KINDS, Fault, faults, shows
-from conformance.results.bugs import UNREPORTED, Bug
+from conformance.report.state.faults import Fault, faults, shows
+from conformance.results.bugs import KINDS, UNREPORTED, Bug
 from conformance.results.findings import findings
 from conformance.results.ledger import Ledger
 from conformance.results.result_file import CaseResult, Key, Results
