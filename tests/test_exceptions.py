@@ -52,9 +52,7 @@ TEMPORARY = Path(tempfile.gettempdir())
     ],
     ids=["installed", "url", "checkout", "imported", "temporary", "elsewhere", "no-path"],
 )
-def test_a_message_names_no_folder_of_one_machine(
-    text: str, told: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_names_no_folder_of_one_machine(text: str, told: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A report is read on another machine, and results of two are compared."""
     monkeypatch.syspath_prepend("/opt/mine")
 

@@ -51,7 +51,7 @@ def without_machine_paths(text: str) -> str:
     if "/" not in text:
         return text
     text = _INSTALLED.sub("", text)
-    folders = {str(Path(folder or ".").resolve()) for folder in (*sys.path, os.getcwd(), Path(_OURS).parent)}
+    folders = {str(Path(folder or ".").resolve()) for folder in (*sys.path, os.getcwd(), str(Path(_OURS).parent))}
     for folder in sorted(folders - {os.sep, tempfile.gettempdir()}, key=len, reverse=True):
         text = re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "", text)
     temporary = re.escape(tempfile.gettempdir())

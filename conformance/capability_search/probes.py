@@ -9,9 +9,8 @@ from typing import Any
 
 import torch
 
-from conformance.canonical.exceptions import innermost
 from conformance.canonical.frames import without_machine_paths
-from conformance.canonical.wrapped import first_line
+from conformance.canonical.wrapped import first_line, innermost
 from conformance.contract.capabilities import NOT_DECLARED
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
 from conformance.program.programs import Calls, Program, call

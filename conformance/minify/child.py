@@ -18,7 +18,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from conformance.canonical.exceptions import innermost
+from conformance.canonical.wrapped import innermost
 
 RECORD = "CONFORMANCE_MINIFY_RECORD"
 FAULT = "CONFORMANCE_MINIFY_FAULT"

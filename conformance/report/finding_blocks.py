@@ -88,7 +88,9 @@ def denied(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     for one in claims:
         lines += [f"{one['stack']} lacks {names}: {seen}" for names, seen in lacking(one)]
         if silent := undeclared(one):
-            lines.append(f"{one['stack']} does not declare {', '.join(silent)}: cases that need one of them did not run")
+            lines.append(
+                f"{one['stack']} does not declare {', '.join(silent)}: cases that need one of them did not run"
+            )
     unclear = [(one["stack"], name, why) for one in claims for name, why in one.get("unclear", {}).items()]
     return lines + [f"whether {stack} has {name} was {why}; its cases ran" for stack, name, why in unclear]
 
