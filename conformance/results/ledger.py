@@ -23,7 +23,6 @@ else:
 # Where a case can fail: in the call, in backward, in the step after the calls, in what compilation did, in an inline
 # expectation; the last three are the phases of the minifier.
 PHASES = ("call", "backward", "follow_up", "compile_behaviour", "expectation", "program", "launcher", "repro")
-
 #: Where the ledgers that ship lie, beside the cases.
 FOLDER = "known_failures"
 
