@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from conformance.results.case_seconds import efficiency
+
 HISTORY = Path(__file__).with_name("history.tsv")
 #: What stands in a line of the history behind the kind of run: numbers of which less is better, but for efficiency.
 NUMBERS = ("results", "wall_s", "cpu_s", "case_s", "compile_share", "efficiency", "cpu_s_a_result")
@@ -56,7 +58,7 @@ def numbers(record: Mapping[str, Any], workers: int, wall: float, cpu: float) ->
         "cpu_s": round(cpu, 1),
         "case_s": round(cases, 1),
         "compile_share": round(compiling / cases, 3) if cases else 0.0,
-        "efficiency": round(cases / (workers * wall), 3),
+        "efficiency": round(efficiency(cases, workers, wall), 3),
         "cpu_s_a_result": round(cpu / len(results), 3) if results else 0.0,
     }
 

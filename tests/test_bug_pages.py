@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from conformance import cli
-from conformance.report.state.bug_pages import INDEX
+from conformance.report.state.bug_pages import INDEX, SHOWS
+from conformance.report.state.faults import faults
 from conformance.report.state.measured import FAILS, NOT_RUN, UNCLEAR, WORKS, Outcome, measured, releases
-from conformance.results.bugs import UNREPORTED, LedgerError
-from conformance.results.ledger import load_bugs
+from conformance.results.bugs import KINDS, UNREPORTED, LedgerError
+from conformance.results.ledger import load_bugs, load_folder
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "known_failures"
@@ -50,6 +52,25 @@ def test_a_page_has_the_script_that_ships(bug: str, script: Path) -> None:
     docstring = ast.parse(text).body[0]
     lines = text.splitlines()[docstring.end_lineno :]
     assert sum(bool(line.strip()) for line in lines) < MOST_LINES
+
+
+def test_a_fault_is_of_the_kind_that_its_script_tells() -> None:
+    """Where the script expects an exception, eager raises one too, and no page says that eager has a result."""
+    told = {}
+    for fault in faults(load_bugs(KEPT), load_folder(KEPT).values(), []):
+        if fault.bug.script and fault.kind in ("crash", "loud", "exception"):
+            docstring = ast.get_docstring(ast.parse((ROOT / fault.bug.script).read_text(encoding="utf-8"))) or ""
+            expects = re.search(r"Expected: \w+(Error|Exception|StopIteration)\.", docstring)
+            crashes = re.search(r"Seen: -\d+\.", docstring)
+            told[fault.bug.id] = fault.kind, "exception" if expects else "crash" if crashes else "loud"
+
+    assert {bug: kinds for bug, kinds in told.items() if len({*kinds}) > 1} == {}
+    assert {kind for kind, _ in told.values()} == {"crash", "loud", "exception"}
+
+
+def test_each_kind_has_its_sentence() -> None:
+    """A page says in words how its fault shows."""
+    assert list(SHOWS) == list(KINDS)
 
 
 @pytest.mark.parametrize(

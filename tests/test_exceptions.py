@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from conformance.canonical.exceptions import canonical_message
-from conformance.canonical.frames import first_to_read, shown
+from conformance.canonical.exceptions import told as told_of_a_run
+from conformance.canonical.frames import first_to_read, shown, without_machine_paths
 from conformance.canonical.wrapped import members_of, raised_first
 from conformance.standalone.differing import told
 from conformance.standalone.stepping import Side
@@ -33,6 +35,30 @@ def test_message_is_canonical(text: str, canonical: str) -> None:
 
 
 PACKAGES = "/venv/lib/python3.11/site-packages"
+CHECKOUT = Path(__file__).resolve().parents[1]
+TEMPORARY = Path(tempfile.gettempdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"no kernel ({PACKAGES}/torch/_ops.py:12)", "no kernel (torch/_ops.py:12)"),
+        (f"see file://{PACKAGES}/iree/turbine/launch.py, please", "see file:iree/turbine/launch.py, please"),
+        (f'File "{CHECKOUT}/cases/layout/test_offsets.py", line 3', 'File "cases/layout/test_offsets.py", line 3'),
+        ("cannot import x from /opt/mine/compiler/lower.py", "cannot import x from compiler/lower.py"),
+        (f"kernel, {TEMPORARY}/run-wv9/fn/cfn.main.cpp:24, no", "kernel, .../cfn.main.cpp:24, no"),
+        ("/opt/other/x.py and a /b/c.py of https://github.com/opt/mine/x", None),
+        ("Unsupported: a/b", None),
+    ],
+    ids=["installed", "url", "checkout", "imported", "temporary", "elsewhere", "no-path"],
+)
+def test_a_message_names_no_folder_of_one_machine(text: str, told: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report is read on another machine, and results of two are compared."""
+    monkeypatch.syspath_prepend("/opt/mine")
+
+    assert without_machine_paths(text) == (text if told is None else told)
+    assert canonical_message(text) == (text if told is None else told)
+    assert told_of_a_run(ValueError(text)) == (text if told is None else told)
 
 
 @pytest.mark.parametrize(

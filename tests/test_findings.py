@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.contract.capabilities import CAPABILITIES
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
-from conformance.report.finding_blocks import commands
+from conformance.report.finding_blocks import commands, denied, differences, title
 from conformance.results.findings import by_origin, findings, share_explained
 from conformance.results.result_file import CaseResult
 from conformance.results.signature import pattern, signature_of
@@ -14,6 +15,7 @@ OVERWRITTEN = Discrepancy("value", "calls[0].outputs[0]", "1.0 at [0]", f"2.0 ({
 LIES_IN_A_LATER_CALL = Discrepancy(
     "storage_sharing", "calls[0].outputs[0]", "memory of its own", "shares memory with calls[1].outputs[0]"
 )
+SAME_OUTPUT = "calls[0].outputs[0]"
 NO_GRADIENT = Discrepancy("requires_grad", "outputs[0]", "True", "False")
 GRADIENT = Discrepancy("grad", "arguments[0]", "tensor([1.])", "None")
 NOT_WRITTEN = Discrepancy("version", "arguments[0]", "moved", "not moved")
@@ -97,6 +99,71 @@ def test_memory_that_eager_shares_with_a_later_call_too_is_not_reused():
     same = "shares memory with calls[1].outputs[0]"
     found = Discrepancy("storage_sharing", "calls[0].outputs[0]", same, f"{same}, arguments[0]")
     assert signature_of("call", [found])[0] != "outputs reused by a later call"
+
+
+def test_an_output_in_the_memory_of_an_argument_of_every_call_is_not_reused():
+    """A stack that gives back its input gives back the same memory where each call is given the same tensor."""
+    arguments = ", ".join(f"calls[{n}].arguments[0]{at}" for at in ("", " at the start") for n in range(3))
+    found = Discrepancy(
+        "storage_sharing", "calls[2].outputs[0]", "memory of its own", f"shares memory with {arguments}, {SAME_OUTPUT}"
+    )
+    assert signature_of("call", [found])[0] == "results that share memory"
+
+
+def test_what_names_the_cause_is_shown_before_what_follows_from_it():
+    """Of many discrepancies three are shown: by wrong values alone nobody sees that memory is used again."""
+    values = [Discrepancy("value", f"calls[{n}].outputs[0]", "1.0", "2.0") for n in range(3)]
+    [found] = findings([result("test_a", "fail", *values, LIES_IN_A_LATER_CALL)])
+    assert differences(found) == [LIES_IN_A_LATER_CALL, *values[:2]]
+
+
+def test_a_fault_that_shows_first_on_the_stack_itself_is_said_once():
+    own, torchs = (result("test_a", "fail", VALUE, first_divergence=rung) for rung in ("mine", "aot_eager"))
+    assert [title(one) for one in findings([own])] == ["1 result of mine, the fault of the stack"]
+    assert [title(one) for one in findings([torchs])] == [
+        "1 result of mine, the fault of torch's rungs, first on aot_eager"
+    ]
+
+
+def test_a_message_that_is_cut_says_so():
+    said = raises(f"E in call: {'no kernel for this ' * 20}(at mine/a.py in lower)")
+    [found] = findings([result("test_a", "fail", said)])
+    assert found.sentence.endswith("no ke..., at mine/a.py in lower.")
+    assert len(found.sentence) < 350
+
+
+def test_a_message_is_told_with_its_numbers():
+    """They are left out of what tells two causes apart, and not of what is read."""
+    [found] = findings([result("test_a", "fail", reason="in call: killed by SIGSEGV in lower.py:474 (lower)")])
+    assert found.sentence == "Killed by SIGSEGV in lower.py:474 (lower)."
+
+
+def test_the_results_of_a_finding_are_looked_at_once_each(monkeypatch):
+    """A report asks for the shortest program of a finding many times."""
+    [found] = findings([result(f"test_{n}", "fail", VALUE) for n in range(4)])
+    monkeypatch.setattr("conformance.results.findings.signature_of", None)
+    assert found.shortest.case.endswith("test_0")
+
+
+CLAIM = {
+    "stack": "mine",
+    "capabilities": sorted({*CAPABILITIES} - {"training", "double_backward", "freezing", "profiler", "lowered_graph"}),
+    "denied": {
+        "training": "outputs do not require grad",
+        "freezing": "not declared: whether parameters are folded shows in the lowered graph alone",
+        "profiler": "not declared: which functions the profiler sees is up to how the backward is compiled",
+        "double_backward": "outputs do not require grad",
+    },
+}
+
+
+def test_capabilities_of_which_nobody_says_anything_are_one_line():
+    """So are those that are lacking for one reason; torch's own stacks, which nobody probes, have none."""
+    assert denied([CLAIM]) == [
+        "mine lacks training, double_backward: outputs do not require grad",
+        "mine does not declare lowered_graph, freezing, profiler: cases that need one of them did not run",
+    ]
+    assert denied([{**CLAIM, "denied": {}}]) == []
 
 
 @pytest.mark.parametrize(

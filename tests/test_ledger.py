@@ -8,7 +8,7 @@ import pytest
 
 from conformance.contract.ladder import LADDER, rungs
 from conformance.results import ledger
-from conformance.results.bugs import Bug, LedgerError
+from conformance.results.bugs import KINDS, Bug, LedgerError
 from conformance.results.ledger import Entry
 
 ROOT = Path(__file__).parents[1]
@@ -132,7 +132,7 @@ def test_an_entry_may_ask_for_a_machine_with_a_gpu():
         (LINK, '"unreported"', "bug noop-view: an unreported bug needs a script that shows it"),
         (f"link = {LINK}", "", "bug noop-view: missing link"),
         ("title =", 'reason = "x"\ntitle =', "bug noop-view: unknown key reason"),
-        ("title =", "silent = 3\ntitle =", "bug noop-view: silent is neither true nor false"),
+        ("title =", 'kind = "quiet"\ntitle =', f"bug noop-view: the kind 'quiet' is not one of {', '.join(KINDS)}"),
         ("[bugs.noop-view]", "[bugs.Noop]", "bug Noop: an id is lower-case words with hyphens between them"),
         (
             BUG,

@@ -12,7 +12,7 @@ import pytest
 import torch
 from oracle_runs import reported
 
-from conformance import tensors
+from conformance import cli, tensors
 from conformance.contract.registry import UnknownClause, clauses
 from conformance.mutants import all_mutants
 from conformance.mutants.base import around, editing, patching
@@ -159,6 +159,21 @@ def test_mutants_are_chosen_by_each_area_that_they_break() -> None:
     """A mutant of clauses of two areas is one of either."""
     assert {"aot_autograd", "freezing"} == chosen(["outputs_detached"], ["freezing"])[0].areas
     assert all("layout" in mutant.areas for mutant in chosen([], ["layout"]))
+
+
+def test_nothing_that_changed_is_an_empty_matrix(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What reads the JSON gets some, and no mutant is no survivor."""
+    monkeypatch.setattr("conformance.mutants.kill_trials.changed_since", lambda commit: set())
+    monkeypatch.setattr(sys, "argv", ["conformance", "mutants", "--changed", "HEAD", "--json"])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+
+    told = capsys.readouterr()
+    none = {"killed": 0, "total": 0}
+    assert (caught.value.code, json.loads(told.out)) == (0, {"mutants": [], **none, "real": none, "plain": none})
+    assert told.err == "no mutant's module changed since HEAD\n"
 
 
 def test_no_two_mutants_have_the_same_body() -> None:

@@ -102,6 +102,36 @@ def test_a_script_counts_compilations(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "graphs: the case says 2, counted 1\n")
 
 
+def twice(arguments: tuple[torch.Tensor, ...], output: torch.Tensor) -> Any:
+    (gradient,) = torch.autograd.grad(output.sum(), arguments, create_graph=True)
+    return torch.autograd.grad(gradient.sum(), arguments)
+
+
+REFUSED = "RuntimeError: torch.compile with aot_autograd does not currently support double backward"
+
+
+@pytest.mark.parametrize(
+    ("says", "status", "first"),
+    [
+        (REFUSED, 0, "conforms"),
+        ("ValueError: no", 1, f"error.expectation: the case says ValueError: no, stack {REFUSED}"),
+        ("(nothing raised)", 1, f"error.expectation: the case says (nothing raised), stack {REFUSED}"),
+    ],
+    ids=["documented", "another", "none"],
+)
+def test_a_script_tells_the_text_of_an_error_that_the_case_states(
+    tmp_path: Path, says: str, status: int, first: str
+) -> None:
+    """What differs is the text and not that the stack raises, which a case may allow."""
+    stated = (Discrepancy("expectation", "error", says, "another one"),)
+    calls = tensors((2,), requires_grad=True, device="cpu")
+    subject = Subject(resolve("aot_eager"), Program.of(torch.sin, after=twice, backward=False), calls, "cpu", stated)
+    path = write(subject, "layout/test_a.py::test_b", Target("aot_eager", "cpu"), tmp_path)
+
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (status, first), done.stderr
+
+
 def test_a_crash_is_shown(tmp_path: Path) -> None:
     """The script of a stack that ends the process runs it in a child, and exits 1."""
     stack = resolve("tests.wrong_backends:crashes")

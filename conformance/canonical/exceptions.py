@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 
-from conformance.canonical.frames import first_to_read, shown
-from conformance.canonical.wrapped import first_line, members_of, raised_first
-
-
-def innermost(error: BaseException) -> BaseException:
-    """The error that Dynamo, or a compiler behind it, wrapped in errors of its own."""
-    while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
-        error = inner
-    return error
+from conformance.canonical.frames import first_to_read, shown, without_machine_paths
+from conformance.canonical.wrapped import canonical_words, first_line, members_of, raised_first
 
 
 def innermost_message(error: BaseException) -> str:
@@ -24,14 +16,8 @@ def innermost_message(error: BaseException) -> str:
 
 
 def canonical_message(text: str) -> str:
-    """The message without what differs by release, device or run: no addresses, numbers of nodes, devices."""
-    text = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", text)
-    text = re.sub(r"\b(\w+)Backward\d+\b", r"\1", text)
-    text = text.replace("set_detect_anomaly(True, check_nan=False)", "set_detect_anomaly(True)")
-    text = re.sub(
-        r"\bThe differentiated Tensor at index \d+ appears", "One of the differentiated Tensors appears", text
-    )
-    return re.sub(r"\btorch\.\w+\.(\w+Tensor)\b", r"torch.\1", text)
+    """The message in canonical words, with no folders of this machine."""
+    return canonical_words(without_machine_paths(text))
 
 
 def told(error: BaseException, *, by_a_stack: bool = False) -> str:
@@ -42,7 +28,7 @@ def told(error: BaseException, *, by_a_stack: bool = False) -> str:
     inner = raised_first(error)
     says = first_line(inner) if inner is error else f"{type(inner).__name__}: {first_line(inner)}"
     frame = _frame(inner) if by_a_stack or inner is not error else ""
-    return says + (f" (at {frame})" if frame else "")
+    return without_machine_paths(says) + (f" (at {frame})" if frame else "")
 
 
 def _frame(error: BaseException) -> str:

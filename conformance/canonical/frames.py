@@ -1,10 +1,12 @@
-"""Which frame of a stack trace its reader looks at first: the innermost one in the stack's own code."""
+"""Which frame of a stack trace its reader looks at first, and how a file is named that lies on one machine only."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import sysconfig
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +18,8 @@ _OURS = str(Path(__file__).parents[1]) + os.sep
 _BELOW = re.compile(r"/(site|dist)-packages/(torch|torchgen|functorch|sympy|numpy|conformance)/")
 #: A module that inductor wrote, by the hash of what it holds: another one for every program.
 _WRITTEN = re.compile(r"/c[a-z2-7]{51}\.py$")
+#: Where packages are installed, as a message names it.
+_INSTALLED = re.compile(r"[^\s\"'`(),:;=<>\[\]]*/(?:site|dist)-packages/")
 
 
 def first_to_read(files: Sequence[str]) -> int | None:
@@ -37,6 +41,21 @@ def first_to_read(files: Sequence[str]) -> int | None:
 def shown(file: str) -> str:
     """The file of a frame: as it is installed, or its name alone where it lies anywhere else."""
     return file.rpartition("-packages/")[2] if "-packages/" in file else Path(file).name
+
+
+def without_machine_paths(text: str) -> str:
+    """The text with files as a module's reader knows them, `torch/_ops.py`, wherever this machine has them.
+
+    What lies in no folder that Python imports from is left as it is, but for temporary files, which have their names.
+    """
+    if "/" not in text:
+        return text
+    text = _INSTALLED.sub("", text)
+    folders = {str(Path(folder or ".").resolve()) for folder in (*sys.path, os.getcwd(), str(Path(_OURS).parent))}
+    for folder in sorted(folders - {os.sep, tempfile.gettempdir()}, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "", text)
+    temporary = re.escape(tempfile.gettempdir())
+    return re.sub(rf"(?<![\w./-]){temporary}/(?:[\w.+~-]+/)*(?=[\w.+~-])", ".../", text)
 
 
 def _cases() -> str:

@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from conformance.canonical.exceptions import innermost
-from conformance.canonical.wrapped import first_line
+from conformance.canonical.frames import without_machine_paths
+from conformance.canonical.wrapped import first_line, innermost
+from conformance.contract.capabilities import NOT_DECLARED
 from conformance.contract.failure import UNTIL_LATER_CALL, Discrepancy
 from conformance.program.programs import Calls, Program, call
 from conformance.run.bound_stack import BoundStack
@@ -198,11 +199,11 @@ def probe(stack: Stack, device: str, capability: str) -> Finding:
     """Run one capability's program on the stack; nothing that it raises comes out."""
     if capability in DECLARED_ONLY:
         declared = capability in stack.capabilities
-        return Finding(capability, declared, "" if declared else f"not declared: {DECLARED_ONLY[capability]}")
+        return Finding(capability, declared, "" if declared else f"{NOT_DECLARED}: {DECLARED_ONLY[capability]}")
     if capability != "compile" and not stack.compiles:
         return Finding(capability, capability in stack.capabilities, "nothing is compiled")
     try:
         seen = PROBES[capability](BoundStack(stack, device))
     except Exception as error:  # whatever a backend raises is what was seen
         seen = f"{type(error).__name__}: {first_line(error)}"
-    return Finding(capability, not seen, " ".join(seen.split()))
+    return Finding(capability, not seen, " ".join(without_machine_paths(seen).split()))

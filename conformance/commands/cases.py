@@ -135,7 +135,7 @@ def mutants(
     for name in areas:
         if name not in AREAS:
             raise UsageError(f"unknown area {name!r}; {nearest(name, AREAS)}")
-    from conformance.mutants.kill_trials import changed_since, chosen, try_all, without_mutant
+    from conformance.mutants.kill_trials import Verdicts, changed_since, chosen, try_all, without_mutant
     from conformance.mutants.kills import FILE as KILLS
     from conformance.mutants.kills import read_kills, write_kills
     from conformance.report.mutants import kill_matrix
@@ -147,6 +147,8 @@ def mutants(
         found = [one for one in found if one.name in differing]
         if not found:
             print(f"no mutant's module changed since {changed}", file=sys.stderr)
+            if as_json:
+                print(json.dumps(Verdicts([]).to_json(), indent=2))
             return
     with cache_folder():
         verdicts = try_all(found, workers, exhaustive=matrix)

@@ -25,6 +25,8 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "profiler": "traces the backward through autograd, so that the profiler sees the numbers of its functions",
     }
 )
+#: How the reason begins for a capability that no program can find out, so that a description has to name it.
+NOT_DECLARED = "not declared"
 
 
 class UnknownCapability(ValueError):

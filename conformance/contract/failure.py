@@ -26,6 +26,8 @@ class Discrepancy:
         return f"{self.where}.{self.observable}" if self.where else self.observable
 
     def __str__(self) -> str:
+        if self.observable == "expectation":
+            return f"{self.name}: the case says {self.expected}, stack {self.actual}"
         return f"{self.name}: eager {self.expected}, stack {self.actual}"
 
 

@@ -9,8 +9,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.canonical.exceptions import innermost
-from conformance.canonical.wrapped import first_line
+from conformance.canonical.wrapped import first_line, innermost
 from conformance.contract.failure import Discrepancy
 from conformance.generate.sketch import Sketch, source
 from conformance.results.signature import gravest, in_a_later_call, pattern

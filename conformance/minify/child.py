@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from conformance.canonical.exceptions import innermost
+from conformance.canonical.wrapped import innermost
 from conformance.forks.child import Order
 
 #: Before a fork takes on a name that leads back to the fork server.

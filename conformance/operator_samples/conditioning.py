@@ -22,14 +22,10 @@ def is_steady(sample: Sample, dtype: torch.dtype) -> bool:
     """
     unit = torch.finfo(dtype).eps
     try:
-        exact, *others = (_called(sample, move, unit) for move in (_kept, *MOVES))
+        exact, *others = (_called(sample, move, unit * units) for move, units in MOVES)
     except Exception:
         return True
     return all(_near(one, moved, unit) for other in others for one, moved in zip(exact, other, strict=True))
-
-
-def _kept(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.zeros_like(tensor)
 
 
 def _apart(tensor: torch.Tensor) -> torch.Tensor:
@@ -43,8 +39,8 @@ def _upwards(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.abs()
 
 
-#: How inputs are moved: by how much of a unit in the last place.
-MOVES = (_apart, lambda tensor: -_apart(tensor), _upwards)
+#: How inputs are moved, by shares of how many units in the last place; not at all comes first.
+MOVES = ((torch.zeros_like, 1.0), (_apart, 1.0), (_apart, -1.0), (_upwards, 1.0))
 
 
 def _called(sample: Sample, move: Callable[[torch.Tensor], torch.Tensor], unit: float) -> list[torch.Tensor]:

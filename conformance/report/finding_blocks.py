@@ -7,10 +7,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conformance.contract.capabilities import CAPABILITIES, NOT_DECLARED
 from conformance.contract.failure import Discrepancy
 from conformance.contract.registry import clauses
 from conformance.results.findings import Finding
 from conformance.results.result_file import CaseResult
+from conformance.results.signature import shows
 
 #: Lines of a program that are shown, and columns of a line.
 LONGEST_PROGRAM, WIDTH = 12, 120
@@ -21,9 +23,9 @@ MOST_DIFFERENCES = 3
 
 
 def title(finding: Finding) -> str:
-    """How many results of which stack, and where the fault lies."""
+    """How many results of which stack, whose fault, and where it shows first if that is another rung."""
     count = f"{len(finding.results)} result" + ("s" if len(finding.results) > 1 else "")
-    rung = f", first on {finding.rung}" if finding.rung else ""
+    rung = f", first on {finding.rung}" if finding.rung not in ("", finding.stack) else ""
     return f"{count} of {finding.stack}, the fault of {finding.origin}{rung}"
 
 
@@ -35,9 +37,9 @@ def program(finding: Finding) -> list[str]:
 
 
 def differences(finding: Finding, most: int = MOST_DIFFERENCES) -> list[Discrepancy]:
-    """What differs in the shortest program, a value before what follows from it."""
+    """What differs in the shortest program: what names the cause, then a value before what follows from it."""
     found = [one for one in finding.shortest.discrepancies if one.observable != "expectation"]
-    return sorted(found, key=lambda one: one.observable != "value")[:most]
+    return sorted(found, key=lambda one: (not shows(finding.signature, one), one.observable != "value"))[:most]
 
 
 def diff(finding: Finding) -> list[str]:
@@ -81,10 +83,34 @@ def block(finding: Finding) -> str:
 
 
 def denied(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the stacks of a run were found not to be capable of, a line each."""
-    lacks = [f"{one['stack']} lacks {name}: {seen}" for one in claims for name, seen in one["denied"].items()]
+    """What the stacks of a run were found not to be capable of, a line a reason, and what nobody says of them."""
+    lines = []
+    for one in claims:
+        lines += [f"{one['stack']} lacks {names}: {seen}" for names, seen in lacking(one)]
+        if silent := undeclared(one):
+            lines.append(
+                f"{one['stack']} does not declare {', '.join(silent)}: cases that need one of them did not run"
+            )
     unclear = [(one["stack"], name, why) for one in claims for name, why in one.get("unclear", {}).items()]
-    return lacks + [f"whether {stack} has {name} was {why}; its cases ran" for stack, name, why in unclear]
+    return lines + [f"whether {stack} has {name} was {why}; its cases ran" for stack, name, why in unclear]
+
+
+def lacking(claim: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The capabilities that a stack was found not to have, those with one reason together, and the reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, seen in claim["denied"].items():
+        if not seen.startswith(NOT_DECLARED):
+            by_reason.setdefault(seen, []).append(name)
+    return [(", ".join(names), seen) for seen, names in by_reason.items()]
+
+
+def undeclared(claim: Mapping[str, Any]) -> list[str]:
+    """The capabilities of which neither a description nor a probe says anything, of a stack that was probed."""
+    if not claim["denied"] and not claim.get("unclear"):
+        return []
+    found = {name for name, seen in claim["denied"].items() if not seen.startswith(NOT_DECLARED)}
+    said = {*claim["capabilities"], *found, *claim.get("unclear", {})}
+    return [name for name in CAPABILITIES if name not in said]
 
 
 def _clause(name: str) -> list[str]:

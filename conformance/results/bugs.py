@@ -13,7 +13,15 @@ UNREPORTED = "unreported"
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _REQUIRED = ("title", "link")
-_TEXTS = (*_REQUIRED, "script", "rung", "cause")
+_TEXTS = (*_REQUIRED, "script", "kind", "rung", "cause")
+#: How a fault shows, the gravest first.
+KINDS: Mapping[str, str] = {
+    "silent": "a wrong result comes without an error",
+    "crash": "the process ends where eager has a result",
+    "loud": "an error comes where eager has a result",
+    "exception": "eager raises as well, and another exception, so that what handles eager's does not catch it",
+    "other": "results are right, and what is compiled, how often, or what the minifier does is not",
+}
 
 
 class LedgerError(ValueError):
@@ -24,15 +32,15 @@ class LedgerError(ValueError):
 class Bug:
     """One root cause: a sentence that says what is broken, where it is reported and what shows it.
 
-    ``silent`` says whether a wrong result comes without an error, ``rung`` is the first stack of torch's ladder that has
-    the bug, ``cause`` the file and function of torch in which it lies; each is None where nobody has written it down.
+    ``kind`` is how it shows (`KINDS`), ``rung`` the first stack of torch's ladder that has the bug, ``cause`` the file
+    and function of torch in which it lies; each is None where nobody has written it down.
     """
 
     id: str
     title: str
     link: str
     script: str | None = None
-    silent: bool | None = None
+    kind: str | None = None
     rung: str | None = None
     cause: str | None = None
 
@@ -58,11 +66,11 @@ def _bug(name: str, table: Mapping[str, Any], where: str) -> Bug:
         raise LedgerError(f"{where}: an id is lower-case words with hyphens between them")
     if missing := [key for key in _REQUIRED if key not in table]:
         raise LedgerError(f"{where}: missing {', '.join(missing)}")
-    if unknown := sorted(set(table) - {*_TEXTS, "silent"}):
+    if unknown := sorted(set(table) - {*_TEXTS}):
         raise LedgerError(f"{where}: unknown key {', '.join(unknown)}")
-    check_texts(table, set(table) - {"silent"}, where)
-    if not isinstance(table.get("silent", False), bool):
-        raise LedgerError(f"{where}: silent is neither true nor false")
+    check_texts(table, set(table), where)
+    if (kind := table.get("kind")) is not None and kind not in KINDS:
+        raise LedgerError(f"{where}: the kind {kind!r} is not one of {', '.join(KINDS)}")
     if table["link"] == UNREPORTED and "script" not in table:
         raise LedgerError(f"{where}: an unreported bug needs a script that shows it")
     if table["link"] != UNREPORTED and not table["link"].startswith("https://"):

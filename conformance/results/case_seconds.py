@@ -61,6 +61,11 @@ def longest_first(items: Sequence[tuple[float, Item]], workers: int) -> list[Ite
     return [item for worker in reversed(range(workers)) for item in ordered[worker::workers]]
 
 
+def efficiency(seconds: float, workers: int, wall: float) -> float:
+    """The share of the workers' time that went into cases."""
+    return seconds / (workers * wall)
+
+
 def spent(results: Sequence[CaseResult], workers: int, wall: float) -> list[str]:
     """How well the workers were used, and the five slowest cases, as lines for the end of a run; ``wall`` in seconds."""
     total = sum(one.seconds for one in results)
@@ -69,6 +74,6 @@ def spent(results: Sequence[CaseResult], workers: int, wall: float) -> list[str]
     slowest = sorted(results, key=lambda one: -one.seconds)[:5]
     several = f"{workers} worker{'s' if workers > 1 else ''}"
     return [
-        f"{total:.0f} s of cases on {several} in {wall:.0f} s: efficiency {total / (workers * wall):.2f}; the slowest:",
+        f"{total:.0f} s of cases on {several} in {wall:.0f} s: efficiency {efficiency(total, workers, wall):.2f}; the slowest:",
         *(f"  {one.seconds:6.1f} s  {one.case}  {one.stack}, {one.device}" for one in slowest if one.seconds),
     ]

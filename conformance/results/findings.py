@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.contract.ladder import layers
-from conformance.results.result_file import CaseResult
+from conformance.results.result_file import CaseResult, Key
 from conformance.results.signature import CONSEQUENCES, MOST_MESSAGES, Raised, raised, signature_of
 
 #: Whose fault a result may be, in the order in which they are counted.
@@ -29,6 +29,8 @@ class Finding:
     stack: str
     origin: str
     results: list[CaseResult] = field(default_factory=list)
+    #: Those of the results in which only what follows from the cause shows.
+    consequences: set[Key] = field(default_factory=set)
 
     @property
     def id(self) -> str:
@@ -49,7 +51,7 @@ class Finding:
         """
 
         def order(one: CaseResult) -> tuple[bool, ...]:
-            return _signature(one)[0] in CONSEQUENCES, not one.script, one.script_shows is False, not one.script_shows
+            return one.key in self.consequences, not one.script, one.script_shows is False, not one.script_shows
 
         return min(self.by_length, key=order)
 
@@ -96,6 +98,7 @@ def findings(results: Iterable[CaseResult]) -> list[Finding]:
             count = f"{len(finding.results)} result{'s' if len(finding.results) > 1 else ''}"
             cause.sentence += f" In {count} only this shows of it: {finding.sentence}"
             cause.results += found.pop((stack, origin, signature)).results
+            cause.consequences |= {one.key for one in finding.results}
     return sorted(_folded(list(found.values())), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
 
 

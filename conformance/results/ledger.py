@@ -11,6 +11,7 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
+from conformance.contract.catalog import function_of
 from conformance.contract.registry import nearest
 from conformance.results.bugs import BUGS, Bug, LedgerError, check_texts, parse_bugs
 
@@ -22,7 +23,6 @@ else:
 # Where a case can fail: in the call, in backward, in the step after the calls, in what compilation did, in an inline
 # expectation; the last three are the phases of the minifier.
 PHASES = ("call", "backward", "follow_up", "compile_behaviour", "expectation", "program", "launcher", "repro")
-
 #: Where the ledgers that ship lie, beside the cases.
 FOLDER = "known_failures"
 
@@ -247,4 +247,4 @@ def match(
 def unknown_cases(entries: Iterable[Entry], case_ids: Collection[str], by_scope: Collection[str] = ()) -> list[str]:
     """The cases that entries name and that do not exist, in order; of those `by_scope` any row may exist."""
     named = dict.fromkeys(entry.case for entry in entries)
-    return [case for case in named if case not in case_ids and case.partition("[")[0] not in by_scope]
+    return [case for case in named if case not in case_ids and function_of(case) not in by_scope]

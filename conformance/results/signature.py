@@ -41,13 +41,17 @@ class RootCause:
 
 
 def _lies_in_another_call(found: Discrepancy) -> bool:
-    """What the program puts into a container of the caller's is a result as well."""
+    """What the program puts into a container of the caller's is a result as well.
+
+    What lies in the memory of an argument of its own call lies in that of every call which is given that argument.
+    """
     results = r"calls\[(\d+)\]\.(?:outputs|arguments)"
     own = re.match(results, found.where)
     if found.observable not in ("storage_sharing", "identity") or own is None:
         return False
     others = {*re.findall(results, found.actual)} - {own[1]}
-    return bool(others - {*re.findall(results, found.expected)})
+    given = re.search(rf"calls\[{own[1]}\]\.arguments\S* at the start", found.actual)
+    return given is None and bool(others - {*re.findall(results, found.expected)})
 
 
 REUSED = "outputs reused by a later call"
@@ -123,14 +127,15 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
     for cause in ROOT_CAUSES:
         if any(cause.shows(one) for one in discrepancies):
             return cause.signature, cause.sentence
-    if (seen := raised(discrepancies)) is not None:
+    if (seen := _raised(discrepancies)) is not None:
         return seen.signature, seen.sentence()
     if missing := [one for one in discrepancies if one.observable == "exception"]:
         kind = re.sub(r":.*", "", missing[0].expected.removeprefix("raises "))
         return "nothing raised where eager raises", f"Raises nothing where eager raises {kind}."
     if not discrepancies:
         said = pattern(message) or phase or "fails, and says no more"
-        return f"{phase}: {said}", f"{_capital(said)}."
+        told = _cut(message.partition("\n")[0].strip().rstrip("."), LONGEST) or said
+        return f"{phase}: {said}", f"{_capital(told)}."
     if all(one.observable == "lifetime" for one in discrepancies):
         for cause in LEFT_ALIVE:
             if any(cause.shows(one) for one in discrepancies):
@@ -140,7 +145,7 @@ def signature_of(phase: str, discrepancies: Sequence[Discrepancy], message: str 
         return f"compiles otherwise: {names}", f"Compiles otherwise than the case says: {names}."
     if phase == "expectation":
         where = discrepancies[0].where
-        return f"text: {where}", f"The text of {where} is another one."
+        return f"text: {where}", f"The text of {where} is another one than the case expects."
     found, told = gravest(discrepancies)
     if found.observable in NOT_COMPARABLE:
         told = f"{NOT_COMPARABLE[found.observable]} of {told.partition(' of ')[2]}"
@@ -206,23 +211,37 @@ class Raised:
         kind = _capital(self.kind)
         counted = Counter(others or [self.message])
         if len(counted) == 1:
-            return ": ".join(filter(None, (kind, self.message.rstrip(".: "))))[: 3 * LONGEST] + f"{at}."
-        told = [f"{one[:LONGEST] or 'no message'} ({number})" for one, number in counted.most_common(MOST_MESSAGES)]
+            return _cut(": ".join(filter(None, (kind, self.message.rstrip(".: ")))), 3 * LONGEST) + f"{at}."
+        told = [f"{_cut(one, LONGEST) or 'no message'} ({number})" for one, number in counted.most_common(MOST_MESSAGES)]
         more = len(counted) - MOST_MESSAGES
         return f"{kind}{at}: " + "; ".join([*told, *([f"{more} messages more"] if more > 0 else [])]) + "."
 
 
 def raised(discrepancies: Sequence[Discrepancy]) -> Raised | None:
     """What the stack raised where eager did not, if no graver cause hides it."""
-    discrepancies = [_in_a_program(one) for one in discrepancies]
+    return _raised([_in_a_program(one) for one in discrepancies])
+
+
+def _raised(discrepancies: Sequence[Discrepancy]) -> Raised | None:
     if any(cause.shows(one) for cause in ROOT_CAUSES for one in discrepancies):
         return None
     found = [one for one in discrepancies if one.observable in ("exception", "crash")]
     return Raised.of(found[0]) if found and found[0].actual != "raises nothing" else None
 
 
+def shows(signature: str, found: Discrepancy) -> bool:
+    """Whether a discrepancy is one by which the root cause with this signature is known."""
+    causes = (one for one in (*ROOT_CAUSES, *LEFT_ALIVE) if one.signature == signature)
+    return any(cause.shows(_in_a_program(found)) for cause in causes)
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning of a text that is longer, marked as such."""
+    return text if len(text) <= most else f"{text[:most].rstrip()}..."
 
 
 def in_a_later_call(discrepancies: Sequence[Discrepancy]) -> bool:

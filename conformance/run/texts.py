@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from conformance.canonical.exceptions import canonical_message, innermost
+from conformance.canonical import wrapped
 from conformance.canonical.expect import Expectable
+from conformance.canonical.frames import without_machine_paths
 from conformance.canonical.graphs import Graphs
-from conformance.canonical.wrapped import first_line
 from conformance.capture.guard_counts import Guards
 from conformance.capture.recorder import Recorder
 from conformance.contract.failure import CaseFailure
@@ -101,7 +101,4 @@ class Shown:
 
 def error_text(observation: Observation) -> str:
     """What was raised: its type and the first line of its innermost message, in canonical words."""
-    if observation.raised is None:
-        return "(nothing raised)"
-    error = innermost(observation.raised.error)
-    return f"{type(error).__name__}: {canonical_message(first_line(error))}"
+    return without_machine_paths(wrapped.error_text(observation.raised.error if observation.raised else None))

@@ -16,9 +16,10 @@ import torch
 import torch._dynamo
 import torch._dynamo.utils
 
+from conformance.canonical.wrapped import error_text
 from conformance.standalone.differing import compare
 from conformance.standalone.observing import observe
-from conformance.standalone.stepping import Case, modes_restored
+from conformance.standalone.stepping import Case, Side, modes_restored
 
 #: Set in the process in which a script runs a stack that ends it or hangs.
 IN_CHILD = "STACK_MAY_END_THIS_PROCESS"
@@ -62,6 +63,14 @@ def otherwise_compiled(promised: Mapping[str, str], recompiles: Lines) -> Iterat
             yield f"{name}: the case says {wanted}, counted {counted[name]}"
 
 
+def otherwise_raised(says: str, stack: Side, lines: list[str]) -> list[str]:
+    """The lines, with one for an error of another text than the case says; without one for the error that it says."""
+    seen = " ".join(error_text(stack.raised).split())
+    if seen != says:
+        return [f"error.expectation: the case says {says}, stack {seen}", *lines]
+    return [line for line in lines if not line.startswith("exception: eager raises nothing")]
+
+
 def differing(case: Case) -> list[str]:
     """Both sides, one after the other: a line for everything that differs."""
     recompiles = Lines()
@@ -75,6 +84,7 @@ def differing(case: Case) -> list[str]:
     with modes_restored(), configured(case.config):
         stack = observe(case, compiled=True)
     lines = [*compare(eager, stack, case.off_by), *otherwise_compiled(case.promised, recompiles)]
+    lines = otherwise_raised(case.says, stack, lines) if case.says else lines
     return [f"{case.name}.{line}" if case.name else line for line in lines]
 
 

@@ -157,6 +157,9 @@ def _fields(subject: Subject, write: Expressions) -> Iterator[tuple[str, str]]:
     promised = {found.observable: found.expected for found in subject.discrepancies if found.observable in COUNTED}
     if promised:
         yield "promised", repr(promised)
+    for found in subject.discrepancies:
+        if found.name == "error.expectation":
+            yield "says", repr(" ".join(found.expected.split()))
     off_by = {found.name: _distance(found) for found in subject.discrepancies if found.observable in VALUES}
     if told := {name: distance for name, distance in off_by.items() if 0 < distance < math.inf}:
         yield "off_by", repr(told)

@@ -33,6 +33,8 @@ class Case:
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     #: What the case says about the compilation, by what is counted: graphs, recompiles, graph_breaks.
     promised: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    #: What the case says of the stack's error, where that is what differs.
+    says: str = ""
     watched: bool = True
     #: Whether what a call lets go of is looked at, by one more call.
     fates: bool = False

@@ -21,7 +21,9 @@ WRITTEN = (
 #: The second sentence of a page, by how the fault shows.
 SHOWS = {
     "silent": "Nothing is raised.",
+    "crash": "The process ends where eager has a result.",
     "loud": "An exception is raised where eager has a result.",
+    "exception": "Eager raises as well, and another exception: what handles eager's does not catch this one.",
     "other": "No result of a program is wrong: it is about what is compiled, how often, or what the minifier does.",
 }
 

@@ -9,16 +9,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from conformance.contract.ladder import LAYERS
-from conformance.results.bugs import Bug
+from conformance.results.bugs import KINDS, Bug
 from conformance.results.ledger import PHASES, Entry, Ledger, Signature
 from conformance.results.result_file import CaseResult
 
-#: How a fault shows, the gravest first.
-KINDS: Mapping[str, str] = {
-    "silent": "a wrong result comes without an error",
-    "loud": "an error comes where eager has a result",
-    "other": "results are right, and what is compiled, how often, or what the minifier does is not",
-}
 #: The phases in which a program is compared with eager.
 COMPARED = PHASES[:3]
 
@@ -79,9 +73,12 @@ def shows(result: CaseResult, bug: Bug) -> bool:
 
 
 def _kind(bug: Bug, listed: Sequence[Entry], drawn: Sequence[Signature]) -> str:
-    """As somebody has written down; else by what the ledgers list: a wrong observable is graver than an exception."""
-    if bug.silent is not None:
-        return "silent" if bug.silent else "loud"
+    """As somebody has written down; else by what the ledgers list: a wrong observable is graver than an exception.
+
+    Ledgers do not say what eager does: that eager raises as well, or that the process ends, has to be written down.
+    """
+    if bug.kind is not None:
+        return bug.kind
     wrong = [one for one in listed if one.phase in COMPARED and one.exception is None]
     if wrong or not all(one.signature.startswith("exception ") for one in drawn):
         return "silent"

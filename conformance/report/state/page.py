@@ -12,9 +12,10 @@ from packaging.version import Version
 
 from conformance.contract.profiles import PROFILES
 from conformance.contract.registry import LEVELS
+from conformance.report.finding_blocks import lacking, undeclared
 from conformance.report.markdown import code, escaped, table
-from conformance.report.state.faults import KINDS, Fault, faults, shows
-from conformance.results.bugs import UNREPORTED, Bug
+from conformance.report.state.faults import Fault, faults, shows
+from conformance.results.bugs import KINDS, UNREPORTED, Bug
 from conformance.results.findings import findings
 from conformance.results.ledger import Ledger
 from conformance.results.result_file import CaseResult, Key, Results
@@ -119,7 +120,9 @@ def _run(one: StackRun) -> str:
 
 def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
     """What the stack was found not to do, and the causes of its failures, those that explain most results first."""
-    denied = [f"- no {name}: {escaped(seen)}" for name, seen in sorted(one.claim.get("denied", {}).items())]
+    denied = [f"- no {names}: {escaped(seen)}" for names, seen in sorted(lacking(one.claim))] if one.claim else []
+    if one.claim and (silent := undeclared(one.claim)):
+        denied.append(f"- not declared, so that cases which need one of them did not run: {', '.join(silent)}")
     denied += [f"- {name} {escaped(why)}" for name, why in sorted(one.claim.get("unclear", {}).items())]
     if not denied and not one.findings:
         return

@@ -68,8 +68,11 @@ class EndedWorkers:
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="conformance-workers-")
         self.last = Ended("ended")
-        #: Whether what ended the last one was no stack.
-        self.by_eager = False
+
+    @property
+    def by_eager(self) -> bool:
+        """Whether what ended the last one was no stack."""
+        return self.last.how == WAYS[LOST_BY_EAGER]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -84,7 +87,6 @@ class EndedWorkers:
         with contextlib.suppress(AttributeError, subprocess.TimeoutExpired):
             status = node.gateway._io.popen.wait(SECONDS)
         frame = last_frame(Path(node.workerinput[TRACE]))
-        self.by_eager = status == LOST_BY_EAGER
         self.last = Ended(WAYS.get(status, way(status)) if status is not None else "lost", frame)
 
     def pytest_unconfigure(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.canonical.expect import ExpectationMismatch
+from conformance.canonical.frames import without_machine_paths
 from conformance.canonical.wrapped import first_line
 from conformance.contract.failure import CaseFailure, Discrepancy
 from conformance.contract.registry import clauses
@@ -38,7 +39,7 @@ class Failure:
 
     @staticmethod
     def of(error: BaseException) -> Failure:
-        message = first_line(error) or type(error).__name__
+        message = without_machine_paths(first_line(error)) or type(error).__name__
         if isinstance(error, CaseFailure):
             names = frozenset(found.name for found in error.discrepancies)
             if isinstance(error, ExpectationMismatch):
