@@ -13,7 +13,7 @@ import torch
 
 from conformance.contract.declarations import by_scope
 from conformance.operator_samples import rows, store
-from conformance.operator_samples.conditioning import is_steady
+from conformance.operator_samples.conditioning import has_steady_gradients, is_steady
 from conformance.operator_samples.forms import FORMS, call, everywhere_runs, in_every_form, is_refused, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
@@ -131,6 +131,16 @@ def test_samples_that_hang_on_the_last_bit_are_left_out() -> None:
 
     assert [is_steady(sample, torch.float32) for sample in steady] == [True, True]
     assert [is_steady(sample, torch.float32) for sample in hanging] == [False, False, False]
+
+
+def test_gradients_that_cancel_are_left_out() -> None:
+    """A number divided by its own norm has no gradient but rounding; one that passes through keeps its digits."""
+    number = torch.tensor([0.43], requires_grad=True)
+    steady = [("torch.exp", (number,)), ("torch.maximum", (number, torch.tensor([0.43]))), ("torch.floor", (number,))]
+    normalized = Sample("normalize", "torch.nn.functional.normalize", (number,), {"dim": 0})
+
+    assert all(has_steady_gradients(Sample("any", spelled, operands)) for spelled, operands in steady)
+    assert not has_steady_gradients(normalized)
 
 
 def test_eager_is_spared_what_ends_its_process() -> None:

@@ -14,6 +14,7 @@ import torch
 
 from conformance.contract.failure import Discrepancy, NothingToTry
 from conformance.operator_samples import store
+from conformance.operator_samples.conditioning import has_steady_gradients
 from conformance.operator_samples.forms import EVERY_FORM, FORMS, everywhere_runs, in_every_form, is_refused
 from conformance.operator_samples.rows import ALONE, OF_FAMILY, QUICK_KINDS, everything, is_family, members
 from conformance.operator_samples.sample import Sample, copies
@@ -75,7 +76,8 @@ def _samples(row: str, form: str) -> list[Sample]:
         elif form == EVERY_FORM:
             found += in_every_form(made, record)
         else:
-            found += [one for sample in made for one in FORMS[form](sample, record)][: OF_FAMILY if family else ALONE]
+            formed = [one for sample in made for one in FORMS[form](sample, record)][: OF_FAMILY if family else ALONE]
+            found += filter(has_steady_gradients, formed) if form == "gradients" else formed
     return found
 
 
