@@ -12,7 +12,7 @@ import torch
 
 from conformance.operator_samples.sample import Sample, copies, mapped
 from conformance.operator_samples.source import program_text
-from conformance.operator_samples.spelling import takes_special_values
+from conformance.operator_samples.spelling import OVERWRITING, takes_special_values
 from conformance.program import devices
 
 #: A form of a sample: none, one or several calls. The record is what the index says of the operator.
@@ -76,7 +76,7 @@ def _nothing(result: torch.Tensor) -> torch.Tensor:
 def transposed(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call on operands whose dimensions lie in memory in the opposite order, images as channels_last."""
     plain = _plain(sample)
-    if any(tensor.dim() > 1 for tensor in plain.tensors):
+    if any(tensor.dim() > 1 for tensor in plain.tensors) and sample.operator not in OVERWRITING:
         yield plain.replaced(_transposed)
 
 

@@ -19,7 +19,7 @@ from conformance.operator_samples.forms import EVERY_FORM, FORMS, everywhere_run
 from conformance.operator_samples.rows import ALONE, OF_FAMILY, QUICK_KINDS, everything, is_family, members
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, whole_text
-from conformance.operator_samples.spelling import RANDOM
+from conformance.operator_samples.spelling import RANDOM, is_difference
 from conformance.program.programs import Program
 from conformance.run.bound_stack import BoundStack
 from conformance.run.check import load
@@ -69,7 +69,8 @@ def _samples(row: str, form: str) -> list[Sample]:
     family = is_family(name)
     found = []
     for operator, kind in itertools.product(members(name), kinds.split("+")):
-        made = store.samples(operator, kind, everything() if family else None, QUICK_KINDS if family else ())
+        stored = store.samples(operator, kind, everything() if family else None, QUICK_KINDS if family else ())
+        made = [sample for sample in stored if not is_difference(sample)]
         record = store.index()[operator]
         if form == store.ERRORS:
             found += made
