@@ -18,7 +18,7 @@ from conformance.operator_samples.forms import FORMS, call, everywhere_runs, in_
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
-from conformance.operator_samples.spelling import left_out
+from conformance.operator_samples.spelling import is_difference, left_out
 from conformance.operator_samples.trial import _calls
 
 RECORD = {"dtypes": ["float32", "int64"], "gradients": ["float32"], "errors": True, "in_place": "", "out": True}
@@ -150,6 +150,18 @@ def test_eager_is_spared_what_ends_its_process() -> None:
     assert formed(Sample("abs", "torch.abs", numbers), "special_values")
     for name in ("linalg.eigvals", "lcm"):
         assert not formed(Sample(name, f"torch.{name}", numbers), "special_values")
+
+
+def test_samples_that_eager_or_its_library_decides_by_accident() -> None:
+    """Convolutions meet no infinities, eig on CUDA overwrites a matrix in columns, and no margin leaves few digits."""
+    numbers = (torch.ones(2, 2),)
+
+    assert not formed(Sample("nn.functional.conv_transpose2d", "torch.abs", numbers), "special_values")
+    assert not formed(Sample("linalg.eigvals", "torch.linalg.eigvals", numbers), "transposed")
+    assert formed(Sample("linalg.eigvalsh", "torch.linalg.eigvalsh", numbers), "transposed")
+    for margin, few_digits in ((1e-6, True), (1.0, False), (-1.0, False)):
+        loss = Sample("nn.functional.triplet_margin_loss", "torch.abs", numbers, {"margin": margin})
+        assert is_difference(loss) is few_digits
 
 
 def test_tensors_without_elements_share_no_memory() -> None:
