@@ -28,3 +28,13 @@ def test_sign_of_a_zero(eager: float, stack: float, wider: float | None, differs
     judge = Judge(Observation(), lambda: Observation([Phase("call", "call", facts)]), DEFAULT_TOLERANCE)
 
     assert (judge.difference(0, PLACE, *numbers) is not None) is differs
+
+
+@pytest.mark.parametrize(("stack", "differs"), [(1.0 + 2e-7, False), (-1.0, False), (1.01, True), (0.5, True)])
+def test_a_result_that_has_another_sign_in_float64(stack: float, differs: bool) -> None:
+    """Where eager is no rounding away from the wider dtype, a stack may be where either is, and nowhere else."""
+    facts = {PLACE: torch.tensor([3.0, -1.0], dtype=torch.float64)}
+    judge = Judge(Observation(), lambda: Observation([Phase("call", "call", facts)]), DEFAULT_TOLERANCE)
+
+    numbers = [torch.tensor([3.0, number]) for number in (1.0, stack)]
+    assert (judge.difference(0, PLACE, *numbers) is not None) is differs

@@ -518,3 +518,13 @@ def test_an_attribute_that_a_function_counts_in_is_its_own_on_each_side() -> Non
     assert reported(on("eager").run(counted, calls)) == []
     assert "globals['counted'].n.value" in reported(wrapped(uncounted).run(counted, calls))
     assert not hasattr(counted, "n")
+
+
+def test_memory_of_a_gradient_without_elements_is_not_looked_at() -> None:
+    """What joins nothing and something gives nothing a part of the other's gradient, or a gradient of its own."""
+    nothing, something = torch.empty(0, 2, requires_grad=True), torch.ones(2, 2, requires_grad=True)
+    facts = observe(Program(function=lambda *both: torch.cat(both)), lambda device: [(nothing, something)], "cpu")
+
+    told = {place for phase in facts.phases for place, kind in phase.facts if kind == "storage_sharing"}
+    assert "arguments[1].grad" in told
+    assert "arguments[0].grad" not in told

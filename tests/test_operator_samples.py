@@ -13,12 +13,12 @@ import torch
 
 from conformance.contract.declarations import by_scope
 from conformance.operator_samples import rows, store
-from conformance.operator_samples.conditioning import is_steady
+from conformance.operator_samples.conditioning import has_steady_gradients, is_steady
 from conformance.operator_samples.forms import FORMS, call, everywhere_runs, in_every_form, is_refused, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
-from conformance.operator_samples.spelling import left_out
+from conformance.operator_samples.spelling import is_difference, left_out
 from conformance.operator_samples.trial import _calls
 
 RECORD = {"dtypes": ["float32", "int64"], "gradients": ["float32"], "errors": True, "in_place": "", "out": True}
@@ -133,6 +133,16 @@ def test_samples_that_hang_on_the_last_bit_are_left_out() -> None:
     assert [is_steady(sample, torch.float32) for sample in hanging] == [False, False, False]
 
 
+def test_gradients_that_cancel_are_left_out() -> None:
+    """A number divided by its own norm has no gradient but rounding; one that passes through keeps its digits."""
+    number = torch.tensor([0.43], requires_grad=True)
+    steady = [("torch.exp", (number,)), ("torch.maximum", (number, torch.tensor([0.43]))), ("torch.floor", (number,))]
+    normalized = Sample("normalize", "torch.nn.functional.normalize", (number,), {"dim": 0})
+
+    assert all(has_steady_gradients(Sample("any", spelled, operands)) for spelled, operands in steady)
+    assert not has_steady_gradients(normalized)
+
+
 def test_eager_is_spared_what_ends_its_process() -> None:
     """LAPACK gets no NaN and no pivots out of range; a division of the smallest integer by -1 is no sample either."""
     numbers = (torch.ones(2, 2),)
@@ -140,6 +150,18 @@ def test_eager_is_spared_what_ends_its_process() -> None:
     assert formed(Sample("abs", "torch.abs", numbers), "special_values")
     for name in ("linalg.eigvals", "lcm"):
         assert not formed(Sample(name, f"torch.{name}", numbers), "special_values")
+
+
+def test_samples_that_eager_or_its_library_decides_by_accident() -> None:
+    """Convolutions meet no infinities, eig on CUDA overwrites a matrix in columns, and no margin leaves few digits."""
+    numbers = (torch.ones(2, 2),)
+
+    assert not formed(Sample("nn.functional.conv_transpose2d", "torch.abs", numbers), "special_values")
+    assert not formed(Sample("linalg.eigvals", "torch.linalg.eigvals", numbers), "transposed")
+    assert formed(Sample("linalg.eigvalsh", "torch.linalg.eigvalsh", numbers), "transposed")
+    for margin, few_digits in ((1e-6, True), (1.0, False), (-1.0, False)):
+        loss = Sample("nn.functional.triplet_margin_loss", "torch.abs", numbers, {"margin": margin})
+        assert is_difference(loss) is few_digits
 
 
 def test_tensors_without_elements_share_no_memory() -> None:

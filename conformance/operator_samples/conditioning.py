@@ -1,4 +1,4 @@
-"""Whether the last bits of a sample's inputs decide on its result, so that no algorithm is nearer than another."""
+"""Whether last bits decide on a sample's result or gradient, so that no algorithm is nearer than another."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from conformance.operator_samples.sample import Sample
+from conformance.oracle.side import tangent
 
 #: How many units in the last place of its largest number a result may move by, where inputs move by one.
 MOST_UNITS = 24.0
+UNIT = torch.finfo(torch.float32).eps
+#: And a gradient, where each operator on the way to it is off by one: three of its seven digits.
+LOST_DIGITS = 1000.0
 
 
 def is_steady(sample: Sample, dtype: torch.dtype) -> bool:
@@ -69,3 +74,55 @@ def _near(exact: torch.Tensor, moved: torch.Tensor, unit: float) -> bool:
     largest = torch.where(finite, exact.abs(), 0.0).max()
     change = torch.where(finite, (exact - moved).abs(), 0.0).max()
     return bool(change <= MOST_UNITS * unit * largest)
+
+
+def has_steady_gradients(sample: Sample) -> bool:
+    """Whether the gradients in float64 stay what they are where every operator's result is off by a unit of float32.
+
+    Where they cancel, as that of a number which is divided by its own norm, they do not: eager's own error is then an
+    accident of its algorithm. A sample without gradients in float64 counts as steady.
+    """
+    try:
+        exact = _gradients(sample)
+        with _Rounding():  # type: ignore[no-untyped-call]
+            rounded = _gradients(sample)
+    except Exception:
+        return True
+    most = LOST_DIGITS * UNIT / MOST_UNITS
+    return all(_near(one, other, most) for one, other in zip(exact, rounded, strict=True))
+
+
+def _gradients(sample: Sample) -> list[torch.Tensor]:
+    """What the tensors of a sample get in float64 from the gradients that the oracle hands to the results."""
+    from conformance.operator_samples.forms import function
+
+    given = [
+        (one.detach().double() if one.is_floating_point() else one.detach()).requires_grad_(one.requires_grad)
+        for one in sample.tensors
+    ]
+    leaves = [one for one in tree_leaves(function(sample)(*given)) if isinstance(one, torch.Tensor)]
+    results = [one for one in leaves if one.requires_grad]
+    torch.autograd.backward(results, [tangent(one) for one in results])
+    return [one.grad for one in given if one.grad is not None]
+
+
+class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Multiplies what each operator computes by one and a unit of float32, more or less by turns.
+
+    What is a number of float32 is not rounded, nor what an operator chooses among its operands, as a maximum does.
+    """
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        results = func(*args, **(kwargs or {}))
+        given = [one.detach().flatten() for one in tree_leaves((args, kwargs)) if _has_digits(one)]
+        if all(one.alias_info is None for one in func._schema.returns):
+            for result in tree_leaves(results):
+                if _has_digits(result) and not (given and torch.isin(result, torch.cat(given)).all()):
+                    turns = torch.tensor([-1.0, 0.5, 1.0]).repeat(result.numel() // 3 + 1)[: result.numel()]
+                    rounds = (result != result.float()) * turns.reshape(result.shape)
+                    result.mul_(1.0 + UNIT * rounds)
+        return results
+
+
+def _has_digits(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and not value._is_zerotensor()

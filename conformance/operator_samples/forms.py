@@ -12,7 +12,7 @@ import torch
 
 from conformance.operator_samples.sample import Sample, copies, mapped
 from conformance.operator_samples.source import program_text
-from conformance.operator_samples.spelling import takes_special_values
+from conformance.operator_samples.spelling import OVERWRITING, takes_special_values
 from conformance.program import devices
 
 #: A form of a sample: none, one or several calls. The record is what the index says of the operator.
@@ -76,7 +76,7 @@ def _nothing(result: torch.Tensor) -> torch.Tensor:
 def transposed(sample: Sample, record: Mapping[str, Any]) -> Iterator[Sample]:
     """The call on operands whose dimensions lie in memory in the opposite order, images as channels_last."""
     plain = _plain(sample)
-    if any(tensor.dim() > 1 for tensor in plain.tensors):
+    if any(tensor.dim() > 1 for tensor in plain.tensors) and sample.operator not in OVERWRITING:
         yield plain.replaced(_transposed)
 
 
@@ -154,7 +154,7 @@ def in_every_form(samples: Sequence[Sample], record: Mapping[str, Any]) -> list[
 
 def runs(sample: Sample, device: str = "cpu") -> bool:
     """Whether eager does not refuse a sample."""
-    called = functools.partial(_program(sample, device), *copies(sample.tensors, device))
+    called = functools.partial(function(sample, device), *copies(sample.tensors, device))
     try:
         called()
     except Exception:
@@ -181,10 +181,11 @@ def is_refused(sample: Sample, device: str) -> bool:
 
 def call(sample: Sample, device: str = "cpu") -> Any:
     """What eager makes of a sample, on copies of its tensors."""
-    return _program(sample, device)(*copies(sample.tensors, device))[0]
+    return function(sample, device)(*copies(sample.tensors, device))[0]
 
 
-def _program(sample: Sample, device: str) -> Callable[..., Any]:
+def function(sample: Sample, device: str = "cpu") -> Callable[..., Any]:
+    """What calls a sample's operator on tensors in the order of the sample's; its results are in a list."""
     names: dict[str, Any] = {}
     exec(program_text([sample], device), names)
     program: Callable[..., Any] = names["program"]

@@ -74,15 +74,20 @@ _RANDOM = """
 #: Operators that draw random numbers: they have cases of their own.
 RANDOM = frozenset(_RANDOM.split())
 #: Operators that are given no special values: eager itself ends the process on some of them, which of equal numbers
-#: comes first is not promised, and what is searched has to be sorted.
+#: comes first is not promised, and what is searched has to be sorted. Which algorithm a library of convolutions or
+#: Fourier transforms takes, by layout and alignment, decides whether an infinity meets a zero.
 ORDINARY_VALUES = frozenset(
     [
         *("cholesky_inverse", "cholesky_solve", "geqrf", "lu_solve", "lu_unpack", "ormqr", "svd", "triangular_solve"),
         "lcm",
         *("argsort", "msort", "sort", "topk"),
         *("bucketize", "searchsorted"),
+        *(f"nn.functional.conv{kind}{dims}d" for kind in ("", "_transpose") for dims in (1, 2, 3)),
+        *("istft", "stft"),
     ]
 )
+#: Operators of which eager on CUDA takes a matrix in columns for its workspace, and overwrites the caller's.
+OVERWRITING = frozenset({"linalg.eig", "linalg.eigvals"})
 #: Operators whose results are known up to a factor of modulus one alone, to which eager refuses a gradient.
 UP_TO_A_PHASE = frozenset({"linalg.eig"})
 
@@ -113,6 +118,11 @@ def unfit(sample: Sample) -> bool:
     Batch norm writes its statistics past the version counter in eager; with a momentum of zero to the same values.
     """
     return "batch_norm" in sample.operator and sample.kwargs.get("momentum") == 0
+
+
+def is_difference(sample: Sample) -> bool:
+    """Whether a sample is a triplet loss with next to no margin: what is left of two distances has few digits."""
+    return "triplet_margin" in sample.operator and 0 <= sample.kwargs.get("margin", 1.0) < 1e-3
 
 
 def spelled(info: Any) -> str:

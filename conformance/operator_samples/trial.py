@@ -14,11 +14,12 @@ import torch
 
 from conformance.contract.failure import Discrepancy, NothingToTry
 from conformance.operator_samples import store
+from conformance.operator_samples.conditioning import has_steady_gradients
 from conformance.operator_samples.forms import EVERY_FORM, FORMS, everywhere_runs, in_every_form, is_refused
 from conformance.operator_samples.rows import ALONE, OF_FAMILY, QUICK_KINDS, everything, is_family, members
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, whole_text
-from conformance.operator_samples.spelling import RANDOM
+from conformance.operator_samples.spelling import RANDOM, is_difference
 from conformance.program.programs import Program
 from conformance.run.bound_stack import BoundStack
 from conformance.run.check import load
@@ -68,14 +69,16 @@ def _samples(row: str, form: str) -> list[Sample]:
     family = is_family(name)
     found = []
     for operator, kind in itertools.product(members(name), kinds.split("+")):
-        made = store.samples(operator, kind, everything() if family else None, QUICK_KINDS if family else ())
+        stored = store.samples(operator, kind, everything() if family else None, QUICK_KINDS if family else ())
+        made = [sample for sample in stored if not is_difference(sample)]
         record = store.index()[operator]
         if form == store.ERRORS:
             found += made
         elif form == EVERY_FORM:
             found += in_every_form(made, record)
         else:
-            found += [one for sample in made for one in FORMS[form](sample, record)][: OF_FAMILY if family else ALONE]
+            formed = [one for sample in made for one in FORMS[form](sample, record)][: OF_FAMILY if family else ALONE]
+            found += filter(has_steady_gradients, formed) if form == "gradients" else formed
     return found
 
 

@@ -69,8 +69,14 @@ class Judge:
         allowed, reference = self._allowed(phase, place, eager, finite)
         # Positions of NaN and inf agree by now; only finite elements are measured.
         error = torch.where(finite, (stack.double() - reference).abs(), 0.0)
-        if bool((error > allowed).any()):
-            return _first_difference(eager, stack, error > allowed)
+        wrong = error > allowed
+        if bool(wrong.any()):
+            # Vectors that are known up to a sign may have another one in float64: there eager is what it is held to.
+            floor = self._tolerance.floor * torch.finfo(eager.dtype).eps * torch.where(finite, eager.abs(), 0.0).max()
+            as_eager = (stack - eager).abs() <= floor
+            wrong &= ~(((eager.double() - reference).abs() > allowed) & as_eager)
+        if bool(wrong.any()):
+            return _first_difference(eager, stack, wrong)
         if place[0].endswith(".grad") or self._reference_tensor(phase, place, eager) is None:
             return None
         # A sum may be taken in another order: the sign of a zero is known where it is the same in the wider dtype.

@@ -143,7 +143,8 @@ class Observer:
         """Which tensor seen before this one is the same object, and which share its memory."""
         same = next((name for name, other, _ in earlier if other is tensor), None)
         facts[where, "identity"] = f"is {same}" if same else "a tensor of its own"
-        address = address_of(tensor)
+        # Nobody sees in which memory a gradient without elements lies: autograd makes it or takes it as it comes.
+        address = None if where.endswith(".grad") and not tensor.numel() else address_of(tensor)
         if address is not None:
             sharing = [name for name, _, other in earlier if other == address]
             # An input may have been given other memory (set_, swap): what it held at the start is a partner too.
