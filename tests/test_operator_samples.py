@@ -18,7 +18,7 @@ from conformance.operator_samples.forms import FORMS, call, everywhere_runs, in_
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
-from conformance.operator_samples.spelling import is_difference, left_out
+from conformance.operator_samples.spelling import is_difference, left_out, orders_equals
 from conformance.operator_samples.trial import _calls
 
 RECORD = {"dtypes": ["float32", "int64"], "gradients": ["float32"], "errors": True, "in_place": "", "out": True}
@@ -131,6 +131,15 @@ def test_samples_that_hang_on_the_last_bit_are_left_out() -> None:
 
     assert [is_steady(sample, torch.float32) for sample in steady] == [True, True]
     assert [is_steady(sample, torch.float32) for sample in hanging] == [False, False, False]
+
+
+def test_the_order_of_equal_numbers_is_asked_of_stable_sorts_only() -> None:
+    """Which of them comes first is promised nowhere else."""
+    equal, different = torch.tensor([[1, 2], [1, 3]]), torch.tensor([[True, False]])
+    promised = [((equal, 1), {}), ((equal, 0), {"stable": True}), ((different,), {"descending": True})]
+    assert not any(orders_equals(Sample("sort", "torch.sort", args, kwargs)) for args, kwargs in promised)
+    assert orders_equals(Sample("sort", "torch.sort", (equal, 0, True)))
+    assert orders_equals(Sample("argsort", "torch.argsort", (equal,), {"dim": 0, "stable": False}))
 
 
 def test_gradients_that_cancel_are_left_out() -> None:

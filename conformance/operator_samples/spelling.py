@@ -125,6 +125,16 @@ def is_difference(sample: Sample) -> bool:
     return "triplet_margin" in sample.operator and 0 <= sample.kwargs.get("margin", 1.0) < 1e-3
 
 
+def orders_equals(sample: Sample) -> bool:
+    """Whether a sample asks for the order in which a sort has equal numbers: only a stable one promises it."""
+    if sample.operator not in ("argsort", "sort") or sample.kwargs.get("stable"):
+        return False
+    numbers, *rest = sample.args
+    dims = [one for one in rest if isinstance(one, int) and not isinstance(one, bool)]
+    dim = sample.kwargs.get("dim", dims[0] if dims else -1)
+    return numbers.dim() > 0 and bool((numbers.sort(dim).values.diff(dim=dim) == 0).any())
+
+
 def spelled(info: Any) -> str:
     """The dotted name under which a user calls an entry's operator; empty where none is known."""
     import torch

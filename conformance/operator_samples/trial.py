@@ -19,7 +19,7 @@ from conformance.operator_samples.forms import EVERY_FORM, FORMS, everywhere_run
 from conformance.operator_samples.rows import ALONE, OF_FAMILY, QUICK_KINDS, everything, is_family, members
 from conformance.operator_samples.sample import Sample, copies
 from conformance.operator_samples.source import NoText, program_text, whole_text
-from conformance.operator_samples.spelling import RANDOM, is_difference
+from conformance.operator_samples.spelling import RANDOM, is_difference, orders_equals
 from conformance.program.programs import Program
 from conformance.run.bound_stack import BoundStack
 from conformance.run.check import load
@@ -70,7 +70,7 @@ def _samples(row: str, form: str) -> list[Sample]:
     found = []
     for operator, kind in itertools.product(members(name), kinds.split("+")):
         stored = store.samples(operator, kind, everything() if family else None, QUICK_KINDS if family else ())
-        made = [sample for sample in stored if not is_difference(sample)]
+        made = [sample for sample in stored if not is_difference(sample) and not orders_equals(sample)]
         record = store.index()[operator]
         if form == store.ERRORS:
             found += made
