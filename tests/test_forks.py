@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,6 +56,11 @@ def start(server: ForkServer, code: str) -> subprocess.CompletedProcess[str]:
 def test_a_fork_has_everything_imported(server: ForkServer) -> None:
     """Its input, output and environment are those of the process that stands for it."""
     assert start(server, LOOK).stdout == "True by whoever starts it said\n"
+
+
+def test_it_starts_interpreters_as_any_process_does(server: ForkServer) -> None:
+    """Inductor's pool of processes is given files that nothing in between would hand on."""
+    assert start(server, "import sys; print(sys.executable)").stdout == f"{sys.executable}\n"
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,17 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-#: What a child is asked for: ``argv`` or ``code``, ``cwd``, ``environment``.
+#: What a child is asked for: ``argv`` or ``code``, ``cwd``, ``environment``; and ``python``, which stands for an
+#: interpreter and starts further children of the server, scripts without other files than the usual three.
 Order = dict[str, Any]
 
 
-def carry_out(order: Order, fds: list[int], python: str, main: Callable[[Order], int]) -> NoReturn:
+def carry_out(order: Order, fds: list[int], main: Callable[[Order], int]) -> NoReturn:
     """Carry out an order in this process, which is freshly forked, and end it with the status that ``main`` returns."""
     status = 1
     try:
         os.setsid()
-        become(order, fds, python)
+        become(order, fds)
         status = main(order)
         atexit._run_exitfuncs()
     except SystemExit as error:
@@ -34,7 +35,7 @@ def carry_out(order: Order, fds: list[int], python: str, main: Callable[[Order],
         os._exit(status)
 
 
-def become(order: Order, fds: list[int], python: str) -> None:
+def become(order: Order, fds: list[int]) -> None:
     """Take on the folder, environment, input and output of the order; the folders of caches follow from these."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for target, source in enumerate(fds):
@@ -45,5 +46,4 @@ def become(order: Order, fds: list[int], python: str) -> None:
     os.environ.clear()
     os.environ.update(order["environment"])
     tempfile.tempdir = None
-    sys.executable = python  # a process that it starts with this is a child of the fork server as well
     faulthandler.enable(sys.__stderr__ or 2)

@@ -20,8 +20,13 @@ GRACE_SECONDS = 30.0
 POLL_SECONDS = 0.2
 #: The address of a socket is a path of at most 107 bytes on Linux, and of 103 elsewhere.
 LONGEST_ADDRESS = 103
-#: While a server imports: counting devices must not initialize CUDA, which poisons forks, and no thread survives one.
-FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "OPENBLAS_NUM_THREADS": "1"}
+#: While a server imports: counting devices must not initialize CUDA, which poisons forks; no thread survives one, nor
+#: does inductor's pool of processes, which some releases start at once.
+FORKABLE = {
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+}
 #: What stands for an interpreter: a script becomes an order to the server, and so does code where the output is not
 #: buffered, which is how pytest-xdist starts its workers. Everything else, and all once the server is gone, is the real
 #: interpreter's. It ends as the child did, by the same signal.

@@ -116,7 +116,7 @@ class Server:
                 os.close(end)
             for sock in [self.listener, connection, *(one.connection for one in self.running.values())]:
                 sock.close()
-            carry_out(order, fds, self.python, self.main)
+            carry_out({**order, "python": self.python}, fds, self.main)
         running = Running(pid, connection, started, started + order["seconds"] if "seconds" in order else None)
         running.group = order.get("group")
         self.running[pid] = running

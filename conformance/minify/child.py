@@ -16,8 +16,6 @@ from typing import Any, NoReturn
 from conformance.canonical.wrapped import innermost
 from conformance.forks.child import Order
 
-#: Before a fork takes on a name that leads back to the fork server.
-INTERPRETER = sys.executable
 RECORD = "CONFORMANCE_MINIFY_RECORD"
 FAULT = "CONFORMANCE_MINIFY_FAULT"
 #: Set to anything, every step gets a fresh interpreter: where it fails alike, no fork is to blame.
@@ -92,6 +90,7 @@ def main(order: Order) -> int:
     """The script of an order; its exit status is returned."""
     if os.environ.get(FRESH):
         start_afresh(order["argv"])
+    sys.executable = order["python"]  # a query that the minifier isolates is a child of the fork server as well
     return execute(order["argv"])
 
 
@@ -104,7 +103,7 @@ def start_afresh(argv: list[str]) -> NoReturn:
         "from conformance.minify import child",
         "sys.exit(child.execute(sys.argv[1:]))",
     ]
-    os.execv(INTERPRETER, [INTERPRETER, "-X", "faulthandler", "-c", "\n".join(lines), *argv])
+    os.execv(sys.executable, [sys.executable, "-X", "faulthandler", "-c", "\n".join(lines), *argv])
 
 
 def execute(argv: list[str]) -> int:

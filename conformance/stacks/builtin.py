@@ -100,6 +100,7 @@ def heed_environment() -> None:
     """In a fork of a process that imported inductor earlier: read again what inductor reads when it is imported."""
     if os.environ.get(SIMD_WORKS) == "1":
         inductor_config.cpp.vec_isa_ok = True
+    inductor_config.compile_threads = inductor_config.decide_compile_threads()
 
 
 def _warm_up(x: torch.Tensor) -> torch.Tensor:
