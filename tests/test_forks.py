@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,7 +79,6 @@ def test_it_ends_as_the_fork_did(server: ForkServer, code: str, status: int) -> 
 def test_without_the_server_it_is_a_fresh_interpreter(server: ForkServer) -> None:
     """Nothing is lost but time."""
     server.wait_until_ready()
-    assert server.process is not None
     server.process.kill()
     server.process.wait()
     assert start(server, LOOK).stdout == "False by whoever starts it said\n"
@@ -93,17 +91,3 @@ def test_a_server_that_cannot_import_is_none(environment: dict[str, str], tmp_pa
     assert start(server, LOOK).stdout == "False by whoever starts it said\n"
     assert "not here" in server.errors()
     server.close()
-
-
-def test_a_server_on_demand_starts_with_the_first_order(environment: dict[str, str]) -> None:
-    """Until then there is no process."""
-    server = ForkServer("stands_for_a_worker", environment, on_demand=True)
-    time.sleep(0.5)
-    assert server.process is None
-    assert start(server, LOOK).stdout.startswith("True")
-    assert server.process is not None
-    server.close()
-    never = ForkServer("stands_for_a_worker", environment, on_demand=True)
-    never.close()
-    assert never.process is None
-    assert not never.root.exists()

@@ -17,7 +17,7 @@ import pytest
 
 from conformance.forks.client import ServerError
 from conformance.minify import MinifierFailure, MinifierRun, Reason
-from conformance.minify.client import OwnStepRunner
+from conformance.minify.client import StepRunner
 from conformance.minify.steps import Steps
 
 THREE = """
@@ -66,15 +66,15 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[OwnStepRunner]:
-    running = OwnStepRunner()
+def server() -> Iterator[StepRunner]:
+    running = StepRunner()
     yield running
     running.close()
     assert not running.root.exists()
 
 
 @pytest.fixture
-def run(server: OwnStepRunner) -> Callable[..., MinifierRun]:
+def run(server: StepRunner) -> Callable[..., MinifierRun]:
     def minify(seconds: float = 30, **scripts: object) -> MinifierRun:
         return Steps(server, {}, seconds).run(Chain(**scripts), [])  # type: ignore[arg-type]
 
@@ -173,7 +173,7 @@ def test_a_crash_before_the_launcher_is_written_is_named(run: Callable[..., Mini
 
 
 def test_steps_in_fresh_interpreters(
-    run: Callable[..., MinifierRun], server: OwnStepRunner, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., MinifierRun], server: StepRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With one variable set no step is a fork with everything imported, and what they do is found alike."""
     look = "import sys; print('IMPORTED', 'torch._inductor.compile_fx' in sys.modules)"
@@ -195,7 +195,7 @@ def test_nothing_dumped(run: Callable[..., MinifierRun]) -> None:
         run(launcher_written=False).assert_no_repro()
 
 
-def test_no_folder_is_left(run: Callable[..., MinifierRun], server: OwnStepRunner) -> None:
+def test_no_folder_is_left(run: Callable[..., MinifierRun], server: StepRunner) -> None:
     """Only what the server itself needs remains between runs."""
     run()
     assert {path.name for path in server.root.iterdir()} <= {"socket", "python", "bin", "objects"}
@@ -211,7 +211,7 @@ def test_the_repro_runs_elsewhere(run: Callable[..., MinifierRun]) -> None:
     assert "IN /repro AS somebody ['repro.py']" in found.step("repro").output
 
 
-def test_queries_are_children_of_the_server_too(server: OwnStepRunner) -> None:
+def test_queries_are_children_of_the_server_too(server: StepRunner) -> None:
     """`sys.executable script` inside a step is a fork with torch imported; its exit status and output come back."""
     with server.folder() as folder:
         (folder / "query.py").write_text("import sys\nprint('torch' in sys.modules, sys.argv[1:])\nsys.exit(7)")
@@ -229,12 +229,12 @@ def test_queries_are_children_of_the_server_too(server: OwnStepRunner) -> None:
 def test_a_killed_owner_leaves_nothing() -> None:
     """When pytest itself is killed, its fork server ends, with its children and its folder."""
     code = """\
-from conformance.minify.client import OwnStepRunner
-server = OwnStepRunner()
+from conformance.minify.client import StepRunner
+server = StepRunner()
 with server.folder() as folder:
     script = folder / "hang.py"
     script.write_text("import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(60)")
-    print(server.root, server.server.process.pid, folder / "pid", flush=True)
+    print(server.root, server.process.pid, folder / "pid", flush=True)
     server.run([str(script), str(folder / "pid")], folder=folder, environment={}, seconds=50)
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as owner:
@@ -249,7 +249,7 @@ with server.folder() as folder:
 
 def test_a_server_that_does_not_start_says_why() -> None:
     """The message carries what the server printed."""
-    server = OwnStepRunner({**os.environ, "PYTHONHOME": "/nowhere"})
+    server = StepRunner({**os.environ, "PYTHONHOME": "/nowhere"})
     with pytest.raises(ServerError, match="the fork server did not start"):
         server.wait_until_ready()
     server.close()
@@ -276,7 +276,7 @@ def test_reasons_are_compared_without_places() -> None:
     assert Reason("AccuracyError", "Bad accuracy detected.").is_like(Reason("AccuracyError", "Dynamo failed"))
 
 
-def test_the_record_of_a_failure_is_json(server: OwnStepRunner) -> None:
+def test_the_record_of_a_failure_is_json(server: StepRunner) -> None:
     """What a script raises is recorded, looking through the exceptions that stacks wrap around it."""
     with server.folder() as folder:
         (folder / "step.py").write_text(

@@ -8,8 +8,6 @@ import os
 SPEEDUPS = "CONFORMANCE_SPEEDUPS"
 #: How many threads an operator uses (`--threads`).
 THREADS = "CONFORMANCE_THREADS"
-#: The folder of the fork server that runs the minifier's steps for all workers of a run.
-MINIFY_SERVER = "CONFORMANCE_MINIFY_SERVER"
 #: Set to anything, every worker is a fresh interpreter and no fork: where a case ends alike, no fork is to blame.
 FRESH_WORKERS = "CONFORMANCE_FRESH_WORKERS"
 #: Where inductor keeps what it compiles.

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 GRACE_SECONDS = 30.0
-#: How often a server that starts on demand looks whether it has been closed.
-POLL_SECONDS = 0.2
 #: The address of a socket is a path of at most 107 bytes on Linux, and of 103 elsewhere.
 LONGEST_ADDRESS = 103
 #: While a server imports: counting devices must not initialize CUDA, which poisons forks; no thread survives one, nor
@@ -77,55 +73,32 @@ def root_folder() -> Path:
 
 
 class ForkServer:
-    """A fork server of this process. Orders may be sent at once: they wait until it has imported what it needs.
+    """A fork server of this process. Orders may be sent at once: they wait until it has imported what it needs."""
 
-    With ``on_demand`` it starts when the first order comes.
-    """
-
-    def __init__(self, module: str, environment: Mapping[str, str], *, on_demand: bool = False) -> None:
-        self.module, self.environment = module, environment
+    def __init__(self, module: str, environment: Mapping[str, str]) -> None:
         self.root = root_folder()
         self.address = str(self.root / "socket")
         self.python = self.root / "python"
         self.python.write_text(SHIM.format(python=sys.executable, address=self.address), encoding="utf-8")
         self.python.chmod(0o700)
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
-        self.process: subprocess.Popen[bytes] | None = None
-        self.closed = threading.Event()
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(self.address)
-        self.listener.listen()
-        self.waiting: threading.Thread | None = None
-        if on_demand:
-            self.waiting = threading.Thread(target=self._start_when_asked, daemon=True)
-            self.waiting.start()
-        else:
-            self._start()
-
-    def _start(self) -> None:
         source = str(Path(__file__).resolve().parents[2])
-        paths = [source, *filter(None, [self.environment.get("PYTHONPATH")])]
-        listener = self.listener.fileno()
-        with self.listener:
+        paths = [source, *filter(None, [environment.get("PYTHONPATH")])]
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.address)
+            listener.listen()
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "conformance.forks.server", self.module, str(self.root), str(listener)],
+                [sys.executable, "-m", "conformance.forks.server", module, str(self.root), str(listener.fileno())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self.log,
-                env={**self.environment, **FORKABLE, "PYTHONPATH": os.pathsep.join(paths)},
-                pass_fds=[listener],
+                env={**environment, **FORKABLE, "PYTHONPATH": os.pathsep.join(paths)},
+                pass_fds=[listener.fileno()],
                 start_new_session=True,  # an interrupt from the keyboard reaches the near end only, which closes this
             )
 
-    def _start_when_asked(self) -> None:
-        while not self.closed.is_set():
-            if select.select([self.listener], [], [], POLL_SECONDS)[0]:
-                self._start()
-                return
-
     def wait_until_ready(self) -> None:
         """Until it has imported what it needs; raises a `ServerError` with what it printed where it ends before."""
-        assert self.process is not None
         assert self.process.stdout is not None
         if not self.process.stdout.readline():
             self.process.wait()
@@ -136,35 +109,26 @@ class ForkServer:
         self.log.seek(0)
         return self.log.read().decode(errors="replace").strip()
 
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """A folder that is removed afterwards, by the server if this process is killed."""
+        path = Path(tempfile.mkdtemp(dir=self.root))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
     def close(self) -> None:
         """End the server and all that it started; it removes its folder itself."""
-        self.closed.set()
-        if self.process is None and self.waiting is not None:
-            self.waiting.join()
-        self.listener.close()
-        if self.process is not None:
-            self._end(self.process)
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.log.close()
-
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         with contextlib.suppress(OSError):
-            process.stdin.close()
+            self.process.stdin.close()
         try:
-            process.wait(GRACE_SECONDS)
+            self.process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
-
-
-@contextmanager
-def folder_below(root: Path) -> Iterator[Path]:
-    """A folder that is removed afterwards, by the server if this process is killed."""
-    path = Path(tempfile.mkdtemp(dir=root))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.process.stdout.close()
+        self.log.close()

@@ -1,4 +1,4 @@
-"""The minifier's fork server: one for all workers of a run, else one per process, started on first use."""
+"""The client of the minifier's fork server: one server per process, started on first use, ended with the process."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import os
 import socket
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.contract.run_environment import MINIFY_SERVER, speedups_asked
-from conformance.forks.client import GRACE_SECONDS, ForkServer, ServerError, folder_below
+from conformance.contract.run_environment import speedups_asked
+from conformance.forks.client import GRACE_SECONDS, ForkServer, ServerError
 from conformance.minify import compiler
 
 #: Seconds in which a server has imported torch, on a machine that is busy.
@@ -45,21 +44,15 @@ class Ended:
     output: str
 
 
-class StepRunner:
-    """Runs scripts in children of a fork server that has imported torch, be it this process's own or not."""
+class StepRunner(ForkServer):
+    """Runs scripts in children of a fork server of its own, which has imported torch."""
 
-    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
-        self.root = root
-        self.address = str(root / "socket")
-        self.environment = {**environment, **(compiler.environment(root, environment) if speedups_asked() else {})}
-
-    def folder(self) -> AbstractContextManager[Path]:
-        """A folder that is removed afterwards, by the server if this process is killed."""
-        return folder_below(self.root)
-
-    def errors(self) -> str:
-        """What the server printed about itself, where that is known."""
-        return ""
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        found = steps_environment(os.environ if environment is None else environment)
+        super().__init__(CHILD, found)
+        if speedups_asked():
+            found |= compiler.install(self.root, found)
+        self.environment = found
 
     def run(self, argv: Sequence[str], *, folder: Path, environment: Mapping[str, str], seconds: float) -> Ended:
         """Run a script in a forked child until it ends, crashes, or its time is over."""
@@ -91,28 +84,6 @@ class StepRunner:
             return Ended(output=output.read().decode(errors="replace"), **json.loads(answer))
 
 
-class OwnStepRunner(StepRunner):
-    """With a server of its own, which ends with it."""
-
-    def __init__(self, environment: Mapping[str, str] | None = None, *, on_demand: bool = False) -> None:
-        found = steps_environment(os.environ if environment is None else environment)
-        self.server = ForkServer(CHILD, found, on_demand=on_demand)
-        if speedups_asked():
-            compiler.install(self.server.root, found)
-        super().__init__(self.server.root, found)
-
-    def wait_until_ready(self) -> None:
-        """Until torch is imported; raises a `ServerError` that says what went wrong."""
-        self.server.wait_until_ready()
-
-    def errors(self) -> str:
-        return self.server.errors()
-
-    def close(self) -> None:
-        """End the server and all that it started."""
-        self.server.close()
-
-
 def steps_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment of steps: what is read when torch is imported, and nothing that the caller debugs with."""
     return {name: value for name, value in environment.items() if not name.startswith(DROPPED)} | ENVIRONMENT
@@ -120,21 +91,9 @@ def steps_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 @functools.cache
 def step_runner() -> StepRunner:
-    """The one of this process: with the server of the run where there is one."""
-    shared = os.environ.get(MINIFY_SERVER)
-    if shared and _answers(Path(shared)):
-        return StepRunner(Path(shared), steps_environment(os.environ))
-    own = OwnStepRunner()
+    """The one of this process, which ends with it."""
+    running = StepRunner()
     owner = os.getpid()
-    atexit.register(lambda: own.close() if os.getpid() == owner else None)
-    own.wait_until_ready()
-    return own
-
-
-def _answers(root: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as connection:
-        try:
-            connection.connect(str(root / "socket"))
-        except OSError:
-            return False
-        return True
+    atexit.register(lambda: running.close() if os.getpid() == owner else None)
+    running.wait_until_ready()
+    return running

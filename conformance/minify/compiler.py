@@ -55,20 +55,15 @@ else:
 """
 
 
-def install(folder: Path, environment: Mapping[str, str]) -> None:
-    """Put the compiler into a folder, unless the environment names one of its own."""
+def install(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Put the compiler into a folder, and say which environment finds it there."""
     compiler = shutil.which(NAME, path=environment.get("PATH"))
     if compiler is None or "CXX" in environment:
-        return
+        return {}
     place, memory = folder / "bin", folder / "objects"
-    for path in (memory, place):
+    for path in (place, memory):
         path.mkdir()
     script = place / NAME
     script.write_text(SCRIPT.format(python=sys.executable, compiler=compiler, memory=str(memory)), encoding="utf-8")
     script.chmod(0o700)
-
-
-def environment(folder: Path, around: Mapping[str, str]) -> dict[str, str]:
-    """Which environment finds the compiler that was put into a folder; nothing where none was."""
-    place = folder / "bin"
-    return {"PATH": os.pathsep.join([str(place), around.get("PATH", os.defpath)])} if place.is_dir() else {}
+    return {"PATH": os.pathsep.join([str(place), environment.get("PATH", os.defpath)])}

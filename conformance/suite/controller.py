@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from _pytest.junitxml import xml_key
 
-from conformance.contract.registry import AREAS
+from conformance.forks.client import ForkServer
 from conformance.program import devices
 from conformance.results.bugs import LedgerError
 from conformance.results.case_seconds import spent
@@ -21,7 +21,7 @@ from conformance.results.result_file import CaseResult
 from conformance.run.in_child import Ended, call_in_child
 from conformance.stacks import given
 from conformance.suite.claim import claims
-from conformance.suite.forked_workers import SharedServers
+from conformance.suite.forked_workers import worker_server
 from conformance.suite.options import RunOptions
 from conformance.suite.outcomes.ended_workers import EndedWorkers
 from conformance.suite.outcomes.outcome import CRASH, TIMEOUT, Failure, blame, bug_of, result, told, verdict
@@ -53,7 +53,7 @@ class Controller:
         self.shared: dict[str, str] = {}
         if self.workers > 1 and COMPILE_THREADS not in os.environ:
             self.shared[COMPILE_THREADS] = "1"  # else each worker starts a process a core, and waits for them all
-        self.servers: SharedServers | None = None
+        self.server: ForkServer | None = None
         self.interrupted = False
         self.ends = EndedWorkers()
         #: How the stack ended its worker, by target and case: their scripts are written at the end.
@@ -67,9 +67,9 @@ class Controller:
         self.folder.begin()
         if not self.workers or self.plan.root is None:
             return
-        self.servers = SharedServers(self.shared, self.config.option.area or AREAS)  # it imports meanwhile
-        self.config.add_cleanup(self.servers.close)
-        self.prepare_stacks()
+        self.server = worker_server(self.shared, self.config.add_cleanup)  # it imports while stacks prepare
+        if "cpu" in self.plan.devices:
+            self.prepare_stacks()
 
     def prepare_stacks(self) -> None:
         """Make what a stack's compilations share, and keep what workers should find in their environment."""
@@ -90,8 +90,8 @@ class Controller:
         gpus = devices.visible_gpus() if "cuda" in self.plan.devices else []
         for number, spec in enumerate(specs):
             spec.env.update(self.shared)
-            if self.servers is not None:
-                self.servers.set_up(spec)
+            if self.server is not None:
+                spec.python = str(self.server.python)
             if (gpu := devices.gpu_of(number, gpus)) is not None:
                 spec.env["CUDA_VISIBLE_DEVICES"] = gpu
 
