@@ -76,6 +76,13 @@ def test_it_ends_as_the_fork_did(server: ForkServer, code: str, status: int) -> 
     assert start(server, code).returncode == status
 
 
+@pytest.mark.parametrize("ends", ["pass", "raise SystemExit(7)", "1 / 0"])
+def test_what_is_registered_for_the_exit_is_done(server: ForkServer, ends: str) -> None:
+    """As an interpreter does it, however its code ends."""
+    code = f"import atexit; atexit.register(print, 'left in order')\n{ends}"
+    assert start(server, code).stdout == "left in order\n"
+
+
 def test_without_the_server_it_is_a_fresh_interpreter(server: ForkServer) -> None:
     """Nothing is lost but time."""
     server.wait_until_ready()

@@ -135,6 +135,18 @@ def test_a_bad_file_is_one_line_that_says_where(tmp_path, change, message):
     assert str(caught.value) == f"{path}: {message}"
 
 
+def test_a_compressed_file_is_read_as_it_was_written(tmp_path):
+    path, again = tmp_path / "results.json.gz", tmp_path / "again.json.gz"
+    for file in (path, again):
+        run(result(discrepancies=[STRIDE])).write(file)
+    assert path.read_bytes() == again.read_bytes(), "no time of day is in it"
+    assert Results.read(path) == run(result(discrepancies=[STRIDE]))
+    for damaged in (b"{}", path.read_bytes()[:-20]):
+        path.write_bytes(damaged)
+        with pytest.raises(ResultsError, match=r"results\.json\.gz: cannot be read: "):
+            Results.read(path)
+
+
 def test_a_file_that_is_not_json_or_not_there_is_named(tmp_path):
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
     with pytest.raises(ResultsError, match=r"bad\.json: not JSON: "):
@@ -259,7 +271,7 @@ def test_merge_names_the_gpus_of_all_parts():
     ids=["torch", "suite"],
 )
 def test_merge_refuses_what_is_not_one_run(part, message):
-    with pytest.raises(ResultsError, match=f"^results of {message}"):
+    with pytest.raises(ResultsError, match=f"^{message}"):
         merge([run(result()), run(result(), **part)])
 
 

@@ -21,14 +21,15 @@ def carry_out(order: Order, fds: list[int], main: Callable[[Order], int]) -> NoR
     """Carry out an order in this process, which is freshly forked, and end it with the status that ``main`` returns."""
     status = 1
     try:
-        os.setsid()
-        become(order, fds)
-        status = main(order)
+        try:
+            os.setsid()
+            become(order, fds)
+            status = main(order)
+        except SystemExit as error:
+            status = error.code if isinstance(error.code, int) else int(error.code is not None)
+        except BaseException:
+            traceback.print_exc()
         atexit._run_exitfuncs()
-    except SystemExit as error:
-        status = error.code if isinstance(error.code, int) else int(error.code is not None)
-    except BaseException:
-        traceback.print_exc()
     finally:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.contract.run_environment import speedups_asked
-from conformance.forks.client import GRACE_SECONDS, ForkServer, ServerError
+from conformance.forks.client import FORKABLE, GRACE_SECONDS, ForkServer, ServerError
 from conformance.minify import compiler
 
 #: Seconds in which a server has imported torch, on a machine that is busy.
@@ -22,8 +22,7 @@ STARTUP_SECONDS = 300.0
 CHILD = "conformance.minify.child"
 # Set before torch is imported: they are read there once.
 ENVIRONMENT = {
-    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # counting devices must not initialize CUDA: a fork would be poisoned
-    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    **FORKABLE,
     "TORCHINDUCTOR_VEC_ISA_OK": "0",  # saves compiling a probe in every cold cache
     "AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL": "O0",
     "OMP_NUM_THREADS": "1",

@@ -1,4 +1,4 @@
-"""How long cases took in earlier runs, kept beside the manifest, so that a run with workers starts the longest first."""
+"""How long cases took in earlier runs, kept beside the manifest, so that workers start the longest first."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ def read_seconds(root: Path) -> dict[tuple[str, str], float]:
             case, stack, seconds = parts
             found[case, stack] = float(seconds)
         except ValueError:
-            raise ResultsError(f"{file}:{number}: not a case, a stack and seconds with tabs between: {line!r}") from None
+            raise ResultsError(
+                f"{file}:{number}: not a case, a stack and seconds with tabs between: {line!r}"
+            ) from None
     return found
 
 
 def merge_seconds(known: Seconds, results: Iterable[CaseResult], listed: Iterable[str]) -> dict[tuple[str, str], float]:
-    """The seconds that are known, those of cases that are listed and ran put in their place; of several devices the most."""
+    """The seconds that are known, in their place those of listed cases that ran; of several devices the most."""
     ran: dict[tuple[str, str], float] = {}
     for one in results:
         if one.outcome in AS_EXPECTED - NO_VERDICT:
@@ -67,13 +69,14 @@ def efficiency(seconds: float, workers: int, wall: float) -> float:
 
 
 def spent(results: Sequence[CaseResult], workers: int, wall: float) -> list[str]:
-    """How well the workers were used, and the five slowest cases, as lines for the end of a run; ``wall`` in seconds."""
+    """How well the workers were used, and the five slowest cases, as the last lines of a run of ``wall`` seconds."""
     total = sum(one.seconds for one in results)
     if not total or not wall:
         return []
     slowest = sorted(results, key=lambda one: -one.seconds)[:5]
     several = f"{workers} worker{'s' if workers > 1 else ''}"
+    used = f"efficiency {efficiency(total, workers, wall):.2f}"
     return [
-        f"{total:.0f} s of cases on {several} in {wall:.0f} s: efficiency {efficiency(total, workers, wall):.2f}; the slowest:",
+        f"{total:.0f} s of cases on {several} in {wall:.0f} s: {used}; the slowest:",
         *(f"  {one.seconds:6.1f} s  {one.case}  {one.stack}, {one.device}" for one in slowest if one.seconds),
     ]

@@ -53,8 +53,8 @@ def profile_claims(records: Sequence[Mapping[str, Any]], results: Iterable[CaseR
     """The claim of one stack by profile.
 
     ``records`` are the clauses as the catalog lists them, with the ids of their cases and what those need; ``results``
-    the stack's, on any number of devices. A clause is kept when every case of it was kept on every device that is there;
-    a clause with a case that has no result, or that did not run, is in the denominator as not run.
+    the stack's, on any number of devices. A clause is kept when every case of it was kept on every device there is; a
+    clause with a case that has no result, or that did not run, is in the denominator as not run.
     """
     outcomes: dict[str, set[str]] = {}
     for one in results:

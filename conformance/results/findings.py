@@ -99,7 +99,9 @@ def findings(results: Iterable[CaseResult]) -> list[Finding]:
             cause.sentence += f" In {count} only this shows of it: {finding.sentence}"
             cause.results += found.pop((stack, origin, signature)).results
             cause.consequences |= {one.key for one in finding.results}
-    return sorted(_folded(list(found.values())), key=lambda finding: (-len(finding.results), finding.stack, finding.signature))
+    return sorted(
+        _folded(list(found.values())), key=lambda finding: (-len(finding.results), finding.stack, finding.signature)
+    )
 
 
 def origin_of(result: CaseResult) -> str:

@@ -68,7 +68,10 @@ class LedgerText:
     @property
     def text(self) -> str:
         """The ledger, a blank line before each table."""
-        return "\n\n".join(part.strip("\n") for part in (self._head, *(one.text for one in self._tables)) if part.strip()) + "\n"
+        return (
+            "\n\n".join(part.strip("\n") for part in (self._head, *(one.text for one in self._tables)) if part.strip())
+            + "\n"
+        )
 
     def write(self, path: Path) -> None:
         """Write the ledger where it can be read back, and leave the file as it is where not."""
@@ -80,7 +83,11 @@ class LedgerText:
         """Draft an entry for each failure of a case that has none, one bug a signature; a line for each failure."""
         said = []
         for one in failures:
-            known = [entry for _, entry in self._entries() if entry.applies(one.case, one.device, self.torch, has_gpu=has_gpu)]
+            known = [
+                entry
+                for _, entry in self._entries()
+                if entry.applies(one.case, one.device, self.torch, has_gpu=has_gpu)
+            ]
             if not known:
                 bug = self._drafted(one.signature, one.script)
                 self._put("failure", one.table(bug, one.device, self._release()), "cases")
@@ -133,7 +140,9 @@ class LedgerText:
                     continue
                 whole = entry.device == "*" and len(seen) == 1
                 stated = failure.table(entry.bug.id, "*" if whole else device, entry.torch)
-                self._put("failure", {**stated, **({"machine": entry.machine} if entry.machine else {})}, "cases", above)
+                self._put(
+                    "failure", {**stated, **({"machine": entry.machine} if entry.machine else {})}, "cases", above
+                )
                 listed = f"{entry.describe()} was listed, {_shown(failure)} is seen"
                 said.append(f"rewritten: {entry.case} on {device}: {listed}")
         return said + self._without_unused_bugs()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
-import shlex
-import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from conformance.contract.failure import Discrepancy
@@ -82,8 +83,9 @@ class CaseResult:
     @property
     def rerun(self) -> str:
         """The command that runs this case alone, as a shell takes it."""
-        return self.alone or shlex.join(
-            ["conformance", "run", "--case", self.case, "--stack", self.stack, "--device", self.device]
+        return (
+            self.alone
+            or f"conformance run --case {quote(self.case)} --stack {quote(self.stack)} --device {self.device}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -199,28 +201,27 @@ class Results:
         }
 
     def write(self, path: str | Path) -> None:
-        """Write the file so that a reader never sees half of it."""
+        """Write the file so that a reader never sees half of it; compressed where its name ends with `.gz`."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        content = f"{json.dumps(self.to_json(), indent=1, ensure_ascii=False)}\n".encode()
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(self.to_json(), file, indent=1, ensure_ascii=False)
-                file.write("\n")
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
+            unfinished.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+            unfinished.replace(path)
         except BaseException:
-            os.unlink(temporary)
+            unfinished.unlink(missing_ok=True)
             raise
 
     @classmethod
     def read(cls, path: str | Path) -> Results:
-        """Read a file that `write` wrote."""
+        """Read a file that `write` wrote, compressed or not."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = Path(path).read_bytes()
+            data = json.loads((gzip.decompress(content) if Path(path).suffix == ".gz" else content).decode())
         except FileNotFoundError:
             raise ResultsError(f"{path}: no such file") from None
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise ResultsError(f"{path}: cannot be read: {error}") from error
         except json.JSONDecodeError as error:
             raise ResultsError(f"{path}: not JSON: {error}") from error

@@ -26,9 +26,7 @@ def merge(runs: Sequence[Results]) -> Results:
     ):
         if len(set(values)) > 1:
             different = ", ".join(dict.fromkeys(values))
-            raise ResultsError(
-                f"results of different {name} are not one run: {different} (`report` shows them side by side)"
-            )
+            raise ResultsError(f"different {name} are not one run: {different} (`report` shows them side by side)")
     merged: dict[Key, CaseResult] = {}
     for result in (result for run in runs for result in run.results):
         known = merged.get(result.key)
@@ -82,7 +80,8 @@ class Change:
     @property
     def bug(self) -> str | None:
         """The bug that the new result shows; where it shows none, or there is no new result, that of the old one."""
-        return next((one.bug for one in (self.new, self.old) if one is not None and one.bug and _rank(one) != _KEPT), None)
+        shown = (one.bug for one in (self.new, self.old) if one is not None and _rank(one) != _KEPT)
+        return next(filter(None, shown), None)
 
     def to_json(self) -> dict[str, Any]:
         """The change as `compare --json` prints it."""
@@ -101,7 +100,8 @@ class BugChange:
     new: int
 
     def __str__(self) -> str:
-        return f"{self.bug}{f': {self.title}' if self.title else ''}: results that show it: {self.old} before, {self.new} now"
+        title = f": {self.title}" if self.title else ""
+        return f"{self.bug}{title}: results that show it: {self.old} before, {self.new} now"
 
     def to_json(self) -> dict[str, Any]:
         """The bug as `compare --json` prints it."""
@@ -174,14 +174,14 @@ def diff(old: Results, new: Results) -> Difference:
     before, after = old.by_key(), new.by_key()
     difference = Difference()
     for key in [*before, *(key for key in after if key not in before)]:
-        change = Change(key, before.get(key), after.get(key))
-        kind = _kind(_rank(change.old), _rank(change.new))
-        if kind is None and change.old is not None and change.new is not None and _fail_differently(change.old, change.new):
-            kind = "fails_differently"
+        was, now = before.get(key), after.get(key)
+        kind = _kind(_rank(was), _rank(now))
+        if was is not None and now is not None:
+            difference.graphs += _graph_changes(key, was, now)
+            if kind is None and _fail_differently(was, now):
+                kind = "fails_differently"
         if kind is not None:
-            getattr(difference, kind).append(change)
-        if change.old is not None and change.new is not None:
-            difference.graphs += _graph_changes(key, change.old, change.new)
+            getattr(difference, kind).append(Change(key, was, now))
     difference.bugs = _bugs(old, new)
     return difference
 

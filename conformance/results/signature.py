@@ -22,6 +22,8 @@ GRAVEST_FIRST: Mapping[str, tuple[str, ...]] = {
 }
 #: Values that cannot be compared are told apart from wrong ones where results are grouped by cause.
 NOT_COMPARABLE = {"shape": "shapes", "dtype": "dtypes"}
+#: What was raised, what it said, and in which frame, as a discrepancy tells it.
+RAISED = re.compile(r"((?:raises \w+ in \w+)?(?:: \w+(?=: ))?)(?:: )?(.*?)(?: \(at (.*)\))?", re.S)
 #: A place in one of the samples of an operator that a program calls: "add[4].outputs[0]", or "add[4]" as a whole.
 _PLACE = r"(?:calls|outputs|arguments|after)\["
 SAMPLE = re.compile(rf"^(?!{_PLACE})[a-zA-Z_][\w.]*\[\d+\](?:\.(?={_PLACE})|$)")
@@ -102,7 +104,6 @@ ROOT_CAUSES = (
     ),
 )
 
-
 #: What is looked for where nothing graver differs.
 LEFT_ALIVE = tuple(
     RootCause(
@@ -112,7 +113,6 @@ LEFT_ALIVE = tuple(
     )
     for place in ("outputs", "arguments")
 )
-
 
 #: What follows from a root cause, though it shows alone where that does not: memory that is used again is not freed.
 CONSEQUENCES = {LEFT_ALIVE[0].signature: REUSED}
@@ -191,7 +191,7 @@ class Raised:
     @staticmethod
     def of(found: Discrepancy) -> Raised:
         where = f"{found.where}: " if found.where else ""
-        seen = re.fullmatch(r"((?:raises \w+ in \w+)?(?:: \w+(?=: ))?)(?:: )?(.*?)(?: \(at (.*)\))?", found.actual, re.S)
+        seen = RAISED.fullmatch(found.actual)
         assert seen is not None
         return Raised(where + seen[1], seen[2], seen[3] or "")
 
@@ -209,11 +209,11 @@ class Raised:
         """The exception in words, with the messages of ``others`` that were raised there, the most frequent first."""
         at = f", at {self.frame}" if self.frame else ""
         kind = _capital(self.kind)
-        counted = Counter(others or [self.message])
-        if len(counted) == 1:
+        said = Counter(others or [self.message])
+        if len(said) == 1:
             return _cut(": ".join(filter(None, (kind, self.message.rstrip(".: ")))), 3 * LONGEST) + f"{at}."
-        told = [f"{_cut(one, LONGEST) or 'no message'} ({number})" for one, number in counted.most_common(MOST_MESSAGES)]
-        more = len(counted) - MOST_MESSAGES
+        told = [f"{_cut(one, LONGEST) or 'no message'} ({times})" for one, times in said.most_common(MOST_MESSAGES)]
+        more = len(said) - MOST_MESSAGES
         return f"{kind}{at}: " + "; ".join([*told, *([f"{more} messages more"] if more > 0 else [])]) + "."
 
 
