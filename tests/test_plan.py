@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -276,6 +277,7 @@ def test_verdicts() -> None:
     assert verdict(failure, entry()) == ("known_failure", "Wrong. (https://e.x/1)")
     assert verdict(None, entry())[0] == "unexpected_pass"
     assert "remove this entry" in verdict(None, entry())[1]
+    assert verdict(None, entry(strict=False)) == ("pass", ""), "another stack breaks it"
     for other in (raised, Failure("backward", failure.observables), Failure("call", frozenset({"outputs[1].stride"}))):
         outcome, reason = verdict(other, entry())
         assert outcome == "fail"
@@ -300,6 +302,7 @@ def test_what_a_rung_below_fails_in_the_same_way_is_inherited() -> None:
     assert verdict(failure, None, blame(failure, {"dynamo": other})) == ("fail", "in call")
     assert verdict(failure, entry(), blamed)[0] == "known_failure"
     assert verdict(failure, other, blamed)[0] == "unexpected_pass"
+    assert verdict(failure, replace(other, strict=False), blamed)[0] == "inherited"
 
 
 def test_each_discrepancy_is_blamed_for_itself() -> None:
@@ -423,6 +426,8 @@ def test_ledger_of_another_configuration(tmp_path: Path) -> None:
 
     assert [reason(CASE, stack) for stack in stacks] == [None, "shared", "its own"]
     assert [reason(f"{CASE}_too", stack) for stack in stacks] == [None, "shared", "shared"]
+    shared = [known.entry(f"{CASE}_too", Target(stack, "cpu")) for stack in ("inductor", "inductor_freezing")]
+    assert [one is not None and one.strict for one in shared] == [True, False]
 
 
 def test_what_a_stack_inherits(tmp_path: Path) -> None:

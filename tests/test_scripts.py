@@ -6,6 +6,7 @@ tests/test_scripts.py`` (an hour on two cores).
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import subprocess
@@ -23,7 +24,7 @@ from conformance.contract.catalog import case_files
 from conformance.contract.failure import Discrepancy
 from conformance.program.expressions import Expressions
 from conformance.program.programs import Program
-from conformance.program.sources import ScriptError
+from conformance.program.sources import ScriptError, bound
 from conformance.stacks import resolve
 from conformance.standalone import differing, looking, observing, running, stepping
 from conformance.standalone.pasting import runtime
@@ -193,6 +194,13 @@ def test_a_builtin_that_the_program_names_anew_stays_what_it_is() -> None:
     assert (names["set_"], names["types_"]) == (set, types)
     assert " set(" not in text
     assert "types_.FunctionType" in text
+
+
+def test_a_comprehension_binds_no_name_of_its_module() -> None:
+    """What it goes through has its names inside; a walrus is the module's."""
+    (statement,) = ast.parse("ROWS = [(last := one, {key: two for key, two in one}) for one in PROGRAMS]").body
+
+    assert bound(statement) == {"ROWS", "last"}
 
 
 def test_the_runtime_is_whole() -> None:

@@ -45,7 +45,8 @@ def products(x):
 
 
 # Dynamo leaves an LSTM to eager unless it is told otherwise: then nothing would be compiled.
-LSTM = {"dynamo.allow_rnn": True}
+# Where parameters are frozen, they would be constants of the graph.
+LSTM = {"dynamo.allow_rnn": True, "inductor.freezing": False}
 # For a GPU torch unrolls it up to 2.12, into 368 cells whose kernels are alike. By default inductor looks at 64 pairs of
 # each before it knows what to fuse, a third of the minutes that it takes.
 LARGE_LSTM = {**LSTM, "inductor.max_fusion_buffer_group_pairwise_attempts": 1}

@@ -162,9 +162,13 @@ def test_another_parameter_then_the_own_one_updated(stack, device):
     run.assert_matches_eager()
     run.assert_compiled(graphs=2, recompiles=1)
     run.dynamo.operators.expect("""\
+set_grad_enabled
 mul_
+set_grad_enabled
 mul
+set_grad_enabled
 mul_
+set_grad_enabled
 mul
 """)
 

@@ -162,7 +162,9 @@ def bound(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     inner = [child for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node]
-    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    own = {part for one in ast.walk(node) if isinstance(one, ast.comprehension) for part in ast.walk(one.target)}
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    found = {part.id for part in names if part not in own}
     return found.union(*(bound(child) for child in inner))
 
 

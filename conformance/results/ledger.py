@@ -64,6 +64,8 @@ class Entry:
     exception: str | None = None
     #: "gpu" where the failure, though of the CPU, shows only on a machine that has a GPU.
     machine: str | None = None
+    #: False of another stack's entry: it excuses a failure and demands none.
+    strict: bool = True
 
     def applies(self, case: str, device: str, torch_version: str, *, has_gpu: bool = False) -> bool:
         """Whether the entry is about this case, on this device, torch release and machine."""
@@ -73,11 +75,9 @@ class Entry:
 
     def explains(self, phase: str, observables: Collection[str], exception: str | None) -> bool:
         """Whether a failure is exactly the one that the entry describes."""
-        if phase != self.phase:
+        if phase != self.phase or exception != self.exception:
             return False
-        if self.exception is not None:
-            return exception == self.exception
-        return exception is None and frozenset(observables) == self.observables
+        return exception is not None or frozenset(observables) == self.observables
 
     def describe(self) -> str:
         """The failure that the entry expects, for messages about another one."""

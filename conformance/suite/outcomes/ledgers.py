@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -32,7 +33,10 @@ class KnownFailures:
         self._below: dict[str, dict[str, Ledger]] = {}
         for name, stack in stacks.items():
             own_ones = [one for one in named if one.stack in stack.ledgers]
-            self._of[name] = own_ones + [shipped[one] for one in stack.ledgers if one in shipped]
+            self._of[name] = [
+                one if one.stack == name else _excusing(one)
+                for one in (*own_ones, *(shipped[one] for one in stack.ledgers if one in shipped))
+            ]
             # What compiles nothing and what Dynamo does not capture goes through none of torch's rungs.
             rungs = stack.ladder if stack.compiles and stack.captured_by_dynamo else ()
             self._below[name] = {rung: shipped[rung] for rung in rungs if rung in shipped}
@@ -54,7 +58,7 @@ class KnownFailures:
         return frozenset(self.bugs_of_signatures(target))
 
     def entry(self, case: str, target: Target) -> Entry | None:
-        """The stack's own entry about a case on a target and the running torch, which it has to fail as listed."""
+        """The entry about a case on a target and the running torch; where it is strict, the case has to fail as listed."""
         return next(filter(None, (_match(one, case, target.device) for one in self._of[target.stack])), None)
 
     def inherited(self, case: str, target: Target) -> dict[str, Entry]:
@@ -83,6 +87,11 @@ class KnownFailures:
             for one in (*self._of[target.stack], *self._below[target.stack].values()):
                 for entry in one.entries:
                     _match(one, entry.case, target.device)
+
+
+def _excusing(one: Ledger) -> Ledger:
+    """Another stack's ledger: what that one breaks, a stack that shares its failures need not break."""
+    return replace(one, entries=tuple(replace(entry, strict=False) for entry in one.entries))
 
 
 def _match(one: Ledger, case: str, device: str) -> Entry | None:

@@ -128,7 +128,7 @@ def _explained(entry: ledger.Entry, failure: Failure) -> tuple[Discrepancy, ...]
 def verdict(failure: Failure | None, entry: ledger.Entry | None, blamed: Blame | None = None) -> tuple[str, str]:
     """The outcome of a case that ran, and the reason."""
     if failure is None:
-        if entry is None:
+        if entry is None or not entry.strict:
             return "pass", ""
         return "unexpected_pass", f"passes, but is listed as a known failure ({entry.describe()}): remove this entry"
     if failure.of_the_suite:
@@ -140,7 +140,7 @@ def verdict(failure: Failure | None, entry: ledger.Entry | None, blamed: Blame |
         return "known_failure", str(entry.bug)
     besides = f"; besides, {blamed}" if blamed.inherited else ""
     if blamed.own is None:
-        if entry is None:
+        if entry is None or not entry.strict:
             return "inherited", str(blamed)
         return "unexpected_pass", f"nothing of its own, but {entry.describe()} is listed: remove this entry{besides}"
     own = blamed.own
