@@ -58,7 +58,7 @@ class KnownFailures:
         return frozenset(self.bugs_of_signatures(target))
 
     def entry(self, case: str, target: Target) -> Entry | None:
-        """The entry about a case on a target and the running torch; where it is strict, the case has to fail as listed."""
+        """The entry about a case on a target and the running torch; a strict one has to be seen."""
         return next(filter(None, (_match(one, case, target.device) for one in self._of[target.stack])), None)
 
     def inherited(self, case: str, target: Target) -> dict[str, Entry]:
