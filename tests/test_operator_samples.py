@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 import subprocess
+import zlib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -56,8 +59,44 @@ def test_text_makes_the_same_tensor() -> None:
     assert (made.stride(), made.requires_grad) == (values.stride(), True)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(torch.arange(600.0), id="contiguous"),
+        pytest.param(torch.arange(1200, dtype=torch.bfloat16).reshape(2, 600).t()[3:], id="strided"),
+        pytest.param(torch.arange(600).expand(2, 600) > 7, id="booleans"),
+        pytest.param(torch.arange(600).expand(2, 600), id="expanded"),
+        pytest.param(torch.arange(600).to(torch.complex64).mul(1j).conj(), id="conjugated"),
+        pytest.param(torch.ones(2, dtype=torch.complex64).mul(1j).conj().imag, id="negated"),
+        pytest.param(torch.ones(()), id="number"),
+    ],
+)
+def test_packed_text_makes_the_same_tensor(values: torch.Tensor) -> None:
+    """Of a large tensor too, which then only a script reads."""
+    names = {"torch": torch, "device": "cpu", "base64": base64, "zlib": zlib}
+    made = eval(tensor_text(values, packed=True), names)
+
+    assert torch.equal(made, values)
+    assert (made.dtype, made.stride(), made.is_conj(), made.is_neg()) == (
+        values.dtype,
+        values.stride(),
+        values.is_conj(),
+        values.is_neg(),
+    )
+
+
+def test_a_large_sample_has_a_script() -> None:
+    """Its text brings what unpacks it."""
+    text = whole_text(Sample("abs", "torch.abs", (torch.arange(4000),)), "cpu", packed=True)
+    module: dict[str, Any] = {}
+    exec(text, module)
+    ((made,),) = module["calls"]("cpu")
+
+    assert torch.equal(made, torch.arange(4000))
+
+
 def test_long_tensors_are_not_written_down() -> None:
-    """A tensor of thousands of elements is no text."""
+    """A tensor of thousands of elements is no text for a reader."""
     with pytest.raises(NoText, match="4000 elements"):
         whole_text(Sample("abs", "torch.abs", (torch.arange(4000),)), "cpu")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +12,8 @@ import torch
 
 from conformance.operator_samples.sample import Sample, Spelled
 
-#: Tensors with more elements are no text that anyone reads.
-LONGEST = 512
+#: Tensors with more elements are no text that anyone reads; of many more nobody wants a script.
+LONGEST, LONGEST_PACKED = 512, 100_000
 
 
 class NoText(ValueError):
@@ -44,28 +46,42 @@ def _call(sample: Sample, names: dict[int, str], device: str) -> str:
     return f"{arguments[0]}.{name}{called}"
 
 
-def whole_text(sample: Sample, device: str, ending: str = "") -> str:
-    """A program of one sample with its inputs; raises `NoText` where these are too large."""
-    rows = "".join(f"        {tensor_text(tensor)},\n" for tensor in sample.tensors)
-    return f"{program_text([sample], device, ending)}\n\ndef calls{ending}(device):\n    return [(\n{rows}    )]\n"
+def whole_text(sample: Sample, device: str, ending: str = "", *, packed: bool = False) -> str:
+    """A program of one sample with its inputs; raises `NoText` where these are too large.
+
+    Large inputs are ``packed``, for a script, or too large, for a reader.
+    """
+    rows = "".join(f"        {tensor_text(tensor, packed=packed)},\n" for tensor in sample.tensors)
+    unpacked = "import base64\nimport zlib\n\n" if "base64." in rows else ""
+    program = program_text([sample], device, ending)
+    return f"{unpacked}{program}\n\ndef calls{ending}(device):\n    return [(\n{rows}    )]\n"
 
 
-def tensor_text(tensor: torch.Tensor) -> str:
+def tensor_text(tensor: torch.Tensor, *, packed: bool = False) -> str:
     """An expression that makes the tensor on ``device``; strides and gaps are kept, shared memory is not."""
     plain = tensor.detach()
-    if plain.is_conj() or plain.is_neg():
-        raise NoText("a lazily conjugated tensor")
-    made = f"dtype={plain.dtype}, device=device"
-    if plain.numel() == 0:
-        text = f"torch.empty({tuple(plain.shape)}, {made})"
+    if plain.is_conj():
+        text = f"{tensor_text(plain.conj(), packed=packed)}.conj()"
+    elif plain.is_neg():
+        text = f"torch._neg_view({tensor_text(torch._neg_view(plain), packed=packed)})"
+    elif plain.numel() == 0:
+        text = f"torch.empty({tuple(plain.shape)}, dtype={plain.dtype}, device=device)"
     elif plain.is_contiguous() and plain.storage_offset() == 0:
-        text = f"torch.tensor({values_text(plain)}, {made})"
+        text = _filled(plain, packed)
     else:
         last = sum((size - 1) * step for size, step in zip(plain.shape, plain.stride(), strict=True))
         whole = plain.as_strided((plain.storage_offset() + last + 1,), (1,), 0)
-        place = f"{tuple(plain.shape)}, {plain.stride()}, {plain.storage_offset()}"
-        text = f"torch.tensor({values_text(whole)}, {made}).as_strided({place})"
+        text = f"{_filled(whole, packed)}.as_strided({tuple(plain.shape)}, {plain.stride()}, {plain.storage_offset()})"
     return f"{text}.requires_grad_()" if tensor.requires_grad else text
+
+
+def _filled(tensor: torch.Tensor, packed: bool) -> str:
+    """A contiguous tensor, its elements as numbers or, where it is large, packed."""
+    if not packed or tensor.numel() <= LONGEST or tensor.numel() > LONGEST_PACKED:
+        return f"torch.tensor({values_text(tensor)}, dtype={tensor.dtype}, device=device)"
+    bits = base64.b85encode(zlib.compress(tensor.cpu().flatten().view(torch.uint8).numpy().tobytes())).decode()
+    flat = f"torch.frombuffer(bytearray(zlib.decompress(base64.b85decode({bits!r}))), dtype={tensor.dtype})"
+    return f"{flat}.to(device).reshape({tuple(tensor.shape)})"
 
 
 def values_text(tensor: torch.Tensor) -> str:

@@ -98,7 +98,7 @@ def run_alone(stack: BoundStack, sample: Sample, calls: int) -> Run:
     """One sample as a program of its own, from its text where its inputs can be written down."""
     ending = re.sub(r"\W+", "_", f"_{sample.name}").rstrip("_")
     try:
-        module = _module(whole_text(sample, stack.device, ending))
+        module = _module(whole_text(sample, stack.device, ending, packed=True))
         made = vars(module)[f"calls{ending}"]
     except NoText:
         module, made = _module(program_text([sample], stack.device, ending)), _calls([sample], 1)

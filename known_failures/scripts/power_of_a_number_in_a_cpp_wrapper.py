@@ -1,6 +1,6 @@
 """A number to the power of a tensor of integers: inductor's C++ wrapper calls an operator that refuses it.
 
-Expected: [4, 8, 2]. Seen: RuntimeError.
+Expected: tensor([4, 8, 2]). Seen: RuntimeError; up to torch 2.10 numbers of another dtype.
 """
 
 import torch
@@ -12,10 +12,10 @@ def power(x):
 
 
 x = torch.tensor([2, 3, 1])
-expected = power(x).tolist()
+expected = str(power(x))
 with config.patch(cpp_wrapper=True):
     try:
-        seen = torch.compile(power)(x).tolist()
+        seen = str(torch.compile(power)(x))
     except RuntimeError as error:
         seen = type(error).__name__
 print("expected:", expected, "seen:", seen)
