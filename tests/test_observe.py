@@ -14,6 +14,7 @@ import numpy
 import pytest
 import torch
 from oracle_runs import calls_of, leaf, on, reported, wrapped
+from torch._subclasses import FakeTensorMode
 
 from conformance.oracle.reference import reference
 from conformance.oracle.side import observe
@@ -528,3 +529,25 @@ def test_memory_of_a_gradient_without_elements_is_not_looked_at() -> None:
     told = {place for phase in facts.phases for place, kind in phase.facts if kind == "storage_sharing"}
     assert "arguments[1].grad" in told
     assert "arguments[0].grad" not in told
+
+
+def test_a_fake_tensor_that_is_left_behind_is_told_by_its_type():
+    """A stack that traces the program for its effects may leave there what holds no values."""
+    kept: list[torch.Tensor] = []
+
+    def keeps(x):
+        kept.append(x * 2)
+        return x + 1
+
+    def left_fake(compiled):
+        def called(x):
+            found = compiled(x)
+            kept[-1] = FakeTensorMode().from_tensor(x)
+            return found
+
+        return called
+
+    run = wrapped(left_fake).run(keeps, calls_of(lambda: (torch.ones(3),)))
+
+    (found,) = run.comparison.discrepancies
+    assert (found.observable, found.actual) == ("type", "torch._subclasses.fake_tensor.FakeTensor")

@@ -327,3 +327,16 @@ def test_a_worker_that_waited_finds_what_it_misses(monkeypatch: pytest.MonkeyPat
     missing.touch()
 
     store.make(["float32"], ["add"], missing)
+
+
+def test_a_sample_on_which_eager_is_at_odds_with_itself_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its float32 has NaN for an infinity of float64, some other CPU has the infinity."""
+    sample = Sample("gelu", "torch.nn.functional.gelu", (torch.tensor([float("inf"), 1.0]),))
+    kernel = torch.nn.functional.gelu
+
+    def at_odds(x: torch.Tensor) -> torch.Tensor:
+        return torch.where(x.isinf(), torch.nan, x) if x.dtype is torch.float32 else kernel(x)
+
+    for function, kept in ((at_odds, 0), (lambda x: kernel(x).nan_to_num(), 1)):
+        monkeypatch.setattr(torch.nn.functional, "gelu", function)
+        assert len(formed(sample, "special_values")) == kept

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from conformance.operator_samples.conditioning import has_certain_infinities
 from conformance.operator_samples.sample import Sample, copies, mapped
 from conformance.operator_samples.source import program_text
 from conformance.operator_samples.spelling import OVERWRITING, takes_special_values
@@ -112,8 +113,11 @@ def special_values(sample: Sample, record: Mapping[str, Any], floats: Sequence[f
     operands = [one for one in sample.args if isinstance(one, torch.Tensor)]
     plain = _plain(sample)
     shifts = {id(tensor): number for number, tensor in enumerate(plain.tensors)}
-    if operands:
-        yield plain.replaced(lambda tensor: _special(tensor, shifts[id(tensor)], floats))
+    if not operands:
+        return
+    made = plain.replaced(lambda tensor: _special(tensor, shifts[id(tensor)], floats))
+    if has_certain_infinities(made):
+        yield made
 
 
 def _special(tensor: torch.Tensor, shift: int, floats: Sequence[float]) -> torch.Tensor:

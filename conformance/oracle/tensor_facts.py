@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._subclasses import FakeTensor
 
 from conformance.oracle.observation import Place, Unreadable
 
@@ -91,7 +92,9 @@ def _quantization(tensor: torch.Tensor) -> str:
 
 
 def value_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A dense copy of the values, made without autograd."""
+    """A dense copy of the values, made without autograd; raises a TypeError where a stack left a fake tensor."""
+    if isinstance(tensor, FakeTensor):
+        raise TypeError("a fake tensor has no values")
     with torch.no_grad():
         plain_tensor = tensor.detach()
         if plain_tensor.is_nested:

@@ -1,4 +1,4 @@
-"""Batch norm on a CPU multiplies the mean by the weight before it subtracts: an infinite weight gives NaN, not infinity.
+"""Batch norm on a CPU multiplies the mean by the weight before it subtracts: an infinite weight gives NaN only.
 
 Expected: [nan, nan, nan]. Seen: [-inf, nan, inf], what the decomposition has, which subtracts first.
 """
