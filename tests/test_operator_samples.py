@@ -17,10 +17,10 @@ import torch
 from conformance.contract.declarations import by_scope
 from conformance.operator_samples import rows, store
 from conformance.operator_samples.conditioning import has_steady_gradients, is_steady
-from conformance.operator_samples.forms import FORMS, call, everywhere_runs, in_every_form, is_refused, runs
+from conformance.operator_samples.forms import FORMS, everywhere_runs, in_every_form, is_refused, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
-from conformance.operator_samples.source import NoText, program_text, tensor_text, whole_text
+from conformance.operator_samples.source import NoText, call, program_text, tensor_text, whole_text
 from conformance.operator_samples.spelling import is_difference, left_out, orders_equals
 from conformance.operator_samples.trial import _calls
 

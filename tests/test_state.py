@@ -14,7 +14,8 @@ from conformance.results.bugs import Bug
 from conformance.results.ledger import load_bugs, load_folder
 from conformance.results.result_file import CaseResult
 
-KEPT = Path(__file__).parent / "state"
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "tests" / "state"
 
 
 @pytest.fixture
@@ -40,6 +41,15 @@ def test_the_page_is_the_kept_one(folder: Path, monkeypatch: pytest.MonkeyPatch,
     """Every figure is one of the kept files', and the order in which they are named does not show."""
     assert state(monkeypatch, *files, "-o", "state.md") == 0
     assert (folder / "state.md").read_text(encoding="utf-8") == (KEPT / "expected.md").read_text(encoding="utf-8")
+
+
+def test_the_published_page_is_that_of_the_published_results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whoever doubts a figure of `docs/state.md` finds it in `docs/results/` or in the ledgers."""
+    monkeypatch.chdir(ROOT)
+    files = sorted(map(str, Path("docs/results").glob("*.json.gz")))
+
+    assert state(monkeypatch, *files, "-o", str(tmp_path / "state.md")) == 0
+    assert (tmp_path / "state.md").read_text(encoding="utf-8") == Path("docs/state.md").read_text(encoding="utf-8")
 
 
 def test_the_page_is_printed_where_no_file_is_named(

@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from conformance.operator_samples.sample import Sample
+from conformance.operator_samples.source import call, function
 from conformance.oracle.side import tangent
 
 #: How many units in the last place of its largest number a result may move by, where inputs move by one.
@@ -54,8 +55,6 @@ def _called(sample: Sample, move: Callable[[torch.Tensor], torch.Tensor], unit: 
 
 
 def _results(sample: Sample) -> list[torch.Tensor]:
-    from conformance.operator_samples.forms import call  # here: forms are made of samples that were looked at
-
     return [leaf for leaf in tree_leaves(call(sample)) if isinstance(leaf, torch.Tensor)]
 
 
@@ -110,8 +109,6 @@ def has_steady_gradients(sample: Sample) -> bool:
 
 def _gradients(sample: Sample) -> list[torch.Tensor]:
     """What the tensors of a sample get in float64 from the gradients that the oracle hands to the results."""
-    from conformance.operator_samples.forms import function
-
     given = [
         (one.detach().double() if one.is_floating_point() else one.detach()).requires_grad_(one.requires_grad)
         for one in sample.tensors

@@ -12,7 +12,7 @@ import torch
 
 from conformance.operator_samples.conditioning import has_certain_infinities
 from conformance.operator_samples.sample import Sample, copies, mapped
-from conformance.operator_samples.source import program_text
+from conformance.operator_samples.source import call, function
 from conformance.operator_samples.spelling import OVERWRITING, takes_special_values
 from conformance.program import devices
 
@@ -181,16 +181,3 @@ def everywhere_runs(sample: Sample, device: str) -> bool:
 def is_refused(sample: Sample, device: str) -> bool:
     """Whether eager refuses a sample on the device; on a GPU, where it does so without a look at values."""
     return not runs(sample) if device == "cpu" else not (runs(sample, "meta") or runs(sample, device))
-
-
-def call(sample: Sample, device: str = "cpu") -> Any:
-    """What eager makes of a sample, on copies of its tensors."""
-    return function(sample, device)(*copies(sample.tensors, device))[0]
-
-
-def function(sample: Sample, device: str = "cpu") -> Callable[..., Any]:
-    """What calls a sample's operator on tensors in the order of the sample's; its results are in a list."""
-    names: dict[str, Any] = {}
-    exec(program_text([sample], device), names)
-    program: Callable[..., Any] = names["program"]
-    return program

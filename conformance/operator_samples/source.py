@@ -1,16 +1,16 @@
-"""Samples as the text of a program, in the form that `conformance check` reads."""
+"""Samples as the text of a program, in the form that `conformance check` reads, and what eager makes of them."""
 
 from __future__ import annotations
 
 import base64
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from conformance.operator_samples.sample import Sample, Spelled
+from conformance.operator_samples.sample import Sample, Spelled, copies
 
 #: Tensors with more elements are no text that anyone reads; of many more nobody wants a script.
 LONGEST, LONGEST_PACKED = 512, 100_000
@@ -55,6 +55,19 @@ def whole_text(sample: Sample, device: str, ending: str = "", *, packed: bool = 
     unpacked = "import base64\nimport zlib\n\n" if "base64." in rows else ""
     program = program_text([sample], device, ending)
     return f"{unpacked}{program}\n\ndef calls{ending}(device):\n    return [(\n{rows}    )]\n"
+
+
+def call(sample: Sample, device: str = "cpu") -> Any:
+    """What eager makes of a sample, on copies of its tensors."""
+    return function(sample, device)(*copies(sample.tensors, device))[0]
+
+
+def function(sample: Sample, device: str = "cpu") -> Callable[..., Any]:
+    """What calls a sample's operator on tensors in the order of the sample's; its results are in a list."""
+    names: dict[str, Any] = {}
+    exec(program_text([sample], device), names)
+    program: Callable[..., Any] = names["program"]
+    return program
 
 
 def tensor_text(tensor: torch.Tensor, *, packed: bool = False) -> str:
