@@ -1,6 +1,6 @@
 """A number to the power of a tensor of integers: inductor's C++ wrapper calls an operator that refuses it.
 
-Expected: tensor([4, 8, 2]). Seen: RuntimeError; up to torch 2.10 numbers of another dtype.
+Expected: tensor([4, 8, 2]). Seen: RuntimeError; on torch 2.9 numbers of another dtype.
 """
 
 import torch
