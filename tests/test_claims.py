@@ -8,7 +8,7 @@ import pytest
 
 from conformance.contract.catalog import cases_root, records_with_needs
 from conformance.contract.profiles import PROFILES, profiles_of
-from conformance.results.claims import ClaimError, profile_claims
+from conformance.results.claims import ClaimError, merged_claims, profile_claims
 from conformance.results.result_file import CaseResult
 
 RECORDS: list[dict[str, Any]] = [
@@ -71,3 +71,26 @@ def test_every_clause_belongs_to_a_profile() -> None:
     """The contract's clauses fill all profiles."""
     records = records_with_needs(cases_root())
     assert {name for record in records for name in profiles_of(record["needs"])} == set(PROFILES)
+
+
+def test_parts_of_a_run_have_one_claim() -> None:
+    """Its profiles are by the results of all parts, its command is that of the whole run."""
+    command = "conformance run --stack mine --device cpu"
+    parts = [
+        {"stack": "mine", "package": "mine", "command": f"{command} --shard {number}/2", "profiles": {}}
+        for number in (1, 2)
+    ]
+    results = [outcome("training", "pass", "[a]"), outcome("training", "fail", "[b]")]
+
+    (claim,) = merged_claims(parts, RECORDS, results)
+    assert (claim["package"], claim["command"]) == ("mine", command)
+    assert claim["profiles"]["training"] == profile_claims(RECORDS, results)["training"].to_json()
+    assert claim["profiles"]["training"]["status"] == "fails"
+
+
+def test_parts_on_several_devices_are_repeated_one_after_the_other() -> None:
+    """Each part has its own command where they differ in more than the part."""
+    commands = [f"conformance run --device {device}" for device in ("cpu", "cuda")]
+    parts = [{"stack": "mine", "command": one} for one in (*commands, commands[0])]
+
+    assert [one["command"] for one in merged_claims(parts, RECORDS, [])] == ["; ".join(commands)]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance import cli
+from conformance.contract.profiles import PROFILES
 from conformance.report.state.faults import faults, shows, union
 from conformance.results.bugs import Bug
 from conformance.results.ledger import load_bugs, load_folder
@@ -58,6 +59,18 @@ def test_the_page_is_printed_where_no_file_is_named(
     """Without ``-o`` it goes to standard output, whole."""
     assert state(monkeypatch, "openvino.json", "torch.json") == 0
     assert capsys.readouterr().out == (KEPT / "expected.md").read_text(encoding="utf-8")
+
+
+def test_a_run_that_was_killed_has_its_profiles_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It made no claim: which package and command it was is not known, what it kept and broke is."""
+    monkeypatch.chdir(ROOT)
+
+    assert state(monkeypatch, str(KEPT / "torch.json")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "| inductor | ? | 2.9.1 | cpu | 2026-11-27 |" + " partial |" * len(PROFILES) + " 0 |" in lines
+    assert any(line.startswith("- inductor, ") and line.endswith(": the file has no command") for line in lines)
 
 
 @pytest.mark.parametrize(

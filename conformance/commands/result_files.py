@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Annotated
@@ -54,7 +55,7 @@ def state(
     bugs: Annotated[str, typer.Option(metavar="DIR", help="Write a page for each unreported bug of torch.")] = "",
 ) -> None:
     """Write the state of the stacks in result files, and of torch by the bugs that ship, as Markdown pages."""
-    from conformance.contract.catalog import cases_root
+    from conformance.contract.catalog import cases_root, records_with_needs
     from conformance.report.state.bug_pages import bug_pages
     from conformance.report.state.page import state_page
     from conformance.results.ledger import FOLDER, load_bugs, load_folder
@@ -65,7 +66,8 @@ def state(
     folder = cases_root().parent / FOLDER
     known, ledgers = load_bugs(folder), load_folder(folder).values()
     if files:
-        page = state_page([Results.read(Path(file)) for file in files], known, ledgers)
+        runs = [Results.read(Path(file)) for file in files]
+        page = state_page(runs, known, ledgers, records_with_needs(cases_root()))
         if output:
             Path(output).write_text(page, encoding="utf-8")
         else:
@@ -81,7 +83,14 @@ def merge(
     output: Annotated[str, typer.Option("-o", metavar="FILE", help="The merged file.")],
 ) -> None:
     """Merge the result files of shards, stacks or devices into one."""
+    from conformance.contract.catalog import cases_root, records_with_needs
+    from conformance.results.claims import ClaimError, merged_claims
     from conformance.results.result_file import Results
     from conformance.results.result_sets import merge as merge_runs
 
-    merge_runs([Results.read(Path(file)) for file in files]).write(Path(output))
+    runs = [Results.read(Path(file)) for file in files]
+    merged = merge_runs(runs)
+    with contextlib.suppress(ClaimError):  # cases of somebody's own, which are not the contract's
+        claims = [one for run in runs for one in run.claim]
+        merged.claim = merged_claims(claims, records_with_needs(cases_root()), merged.results)
+    merged.write(Path(output))

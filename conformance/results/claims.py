@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,3 +76,28 @@ def profile_claims(records: Sequence[Mapping[str, Any]], results: Iterable[CaseR
     if empty := [name for name, number in members.items() if not number]:
         raise ClaimError(f"no clause belongs to the profile {empty[0]!r}: a claim by it would say nothing")
     return claims
+
+
+def merged_claims(
+    claims: Iterable[Mapping[str, Any]], records: Sequence[Mapping[str, Any]], results: Sequence[CaseResult]
+) -> list[dict[str, Any]]:
+    """The claims of a run of several parts, which have ``claims``: one a stack, its profiles by all of the results.
+
+    Its command is what the parts have in common, or their commands one after the other; which part it was is left out.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for one in claims:
+        claim, command = found.setdefault(one["stack"], {**one, "command": ""}), _whole(one["command"])
+        if command not in claim["command"].split("; "):
+            claim["command"] = "; ".join(filter(None, (claim["command"], command)))
+    for stack, claim in found.items():
+        profiles = profile_claims(records, [one for one in results if one.stack == stack])
+        claim["profiles"] = {name: profile.to_json() for name, profile in profiles.items()}
+    return list(found.values())
+
+
+def _whole(command: str) -> str:
+    """A command without the option that makes it one part of several."""
+    words = shlex.split(command)
+    at = words.index("--shard") if "--shard" in words else len(words)
+    return shlex.join(words[:at] + words[at + 2 :])

@@ -161,12 +161,12 @@ class Controller:
             session.exitstatus = self._checked(exitstatus)
         elif self.interrupted:
             session.exitstatus = INTERRUPTED
-        self._write_scripts_of_ended()
-        if not self.interrupted:
-            self.lines += self.folder.try_scripts(self.workers)
         if self.plan.root is not None:
             with contextlib.suppress(ClaimError):  # cases of somebody's own, which are not the contract's
                 self.folder.claim(claims(self.plan.root, self.plan.stacks, self.folder.results))
+        self._write_scripts_of_ended()
+        if not self.interrupted:
+            self.lines += self.folder.try_scripts(self.workers)
         self.folder.write_reports(ended=ended)
         shared = self.plan.ledgers.shared
         for path, update in self.plan.edited_ledgers:

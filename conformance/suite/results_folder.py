@@ -102,8 +102,9 @@ class ResultFolder:
         self._written = 0.0
 
     def claim(self, claims: list[dict[str, Any]]) -> None:
-        """Keep what the stacks may claim by these results."""
+        """Keep what the stacks may claim by these results, in the file too: what follows takes long."""
         self._unwritten.claim = claims
+        self.write()
 
     def write(self) -> None:
         """Write results.json, whole or not at all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from conformance.report.finding_blocks import lacking, undeclared
 from conformance.report.markdown import code, escaped, table
 from conformance.report.state.faults import Fault, faults, shows
 from conformance.results.bugs import KINDS, UNREPORTED, Bug
+from conformance.results.claims import ClaimError, profile_claims
 from conformance.results.findings import findings
 from conformance.results.ledger import Ledger
 from conformance.results.result_file import CaseResult, Key, Results
@@ -49,7 +51,7 @@ class StackRun:
     @property
     def package(self) -> str:
         """The package of the stack and its version, as far as they are known."""
-        return f"{self.claim['package']} {self.claim['version'] or ''}".strip() if self.claim else "?"
+        return f"{self.claim['package']} {self.claim['version'] or ''}".strip() if "package" in self.claim else "?"
 
     @property
     def order(self) -> tuple[Any, ...]:
@@ -58,9 +60,17 @@ class StackRun:
         return self.stack, release, self.devices, self.run.started
 
 
-def state_page(columns: Sequence[Results], bugs: Mapping[str, Bug], ledgers: Iterable[Ledger]) -> str:
-    """The text of the page: profiles, commands and findings by stack, then torch's own faults."""
-    runs = sorted((one for column in columns for one in _stacks(column)), key=lambda one: one.order)
+def state_page(
+    columns: Sequence[Results],
+    bugs: Mapping[str, Bug],
+    ledgers: Iterable[Ledger],
+    records: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The text of the page: profiles, commands and findings by stack, then torch's own faults.
+
+    ``records`` are the clauses, by which the profiles of a run that was ended before it made a claim are counted.
+    """
+    runs = sorted((one for column in columns for one in _stacks(column, records)), key=lambda one: one.order)
     found = faults(bugs, ledgers, [one for run in runs for one in run.results])
     parts = [
         "# State",
@@ -79,14 +89,21 @@ def state_page(columns: Sequence[Results], bugs: Mapping[str, Bug], ledgers: Ite
     return "\n\n".join(parts) + "\n"
 
 
-def _stacks(run: Results) -> Iterator[StackRun]:
-    """The stacks of one result file; one that has results and no claim (a merged file has none) is among them."""
+def _stacks(run: Results, records: Sequence[Mapping[str, Any]]) -> Iterator[StackRun]:
+    """The stacks of one result file; one that has results and no claim, as of a run that was killed, is among them."""
     claims = {one["stack"]: one for one in run.claim}
     # Made anew, so that runs of several versions of the suite are grouped by the same rules.
     told = [one.to_json() for one in findings(run.results)]
     for stack in {**claims, **dict.fromkeys(one.stack for one in run.results)}:
         results = [one for one in run.results if one.stack == stack]
-        yield StackRun(stack, run, results, claims.get(stack, {}), [one for one in told if one["stack"] == stack])
+        claim = claims.get(stack) or {"profiles": _counted(records, results)}
+        yield StackRun(stack, run, results, claim, [one for one in told if one["stack"] == stack])
+
+
+def _counted(records: Sequence[Mapping[str, Any]], results: Sequence[CaseResult]) -> dict[str, Any]:
+    with contextlib.suppress(ClaimError):  # without clauses there is no profile
+        return {name: profile.to_json() for name, profile in profile_claims(records, results).items()}
+    return {}
 
 
 def _summary(one: StackRun) -> list[str]:
@@ -112,7 +129,7 @@ def _run(one: StackRun) -> str:
     """Which run it was, and how it is repeated."""
     commit, _, changed = str(one.run.suite.get("commit") or "no commit").partition("-")
     suite = f"suite {one.run.suite.get('version', '?')} at {commit[:12]}{', changed' if changed else ''}"
-    command = code(one.claim["command"]) if one.claim else "the file has no command"
+    command = code(one.claim["command"]) if "command" in one.claim else "the file has no command"
     incomplete = ", **incomplete**" if one.run.incomplete else ""
     count = f"{len(one.results)} results{incomplete}"
     return f"- {one.stack}, torch {one.torch}, {one.devices}, {one.date}: {count}, {suite}: {command}"
@@ -120,8 +137,12 @@ def _run(one: StackRun) -> str:
 
 def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
     """What the stack was found not to do, and the causes of its failures, those that explain most results first."""
-    denied = [f"- no {names}: {escaped(seen)}" for names, seen in sorted(lacking(one.claim))] if one.claim else []
-    if one.claim and (silent := undeclared(one.claim)):
+    denied = (
+        [f"- no {names}: {escaped(seen)}" for names, seen in sorted(lacking(one.claim))]
+        if "denied" in one.claim
+        else []
+    )
+    if "denied" in one.claim and (silent := undeclared(one.claim)):
         denied.append(f"- not declared, so that cases which need one of them did not run: {', '.join(silent)}")
     denied += [f"- {name} {escaped(why)}" for name, why in sorted(one.claim.get("unclear", {}).items())]
     if not denied and not one.findings:
