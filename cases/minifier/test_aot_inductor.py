@@ -5,6 +5,9 @@ import torch
 
 from conformance import clause, needs
 
+# Frozen, the product and relu are one call of oneDNN, and no code of relu's own is there to be at fault.
+NOT_FROZEN = {"inductor.freezing": False}
+
 
 class LinearReluSigmoid(torch.nn.Module):
     def __init__(self):
@@ -41,7 +44,9 @@ def bias(device):
 @clause("minifier.aot_inductor.reproduces")
 def test_exported_program(stack, device, fault):
     """The repro is an exported program of the operator at fault alone."""
-    run = stack.minify(LinearReluSigmoid, rows, device=device, after="aot_inductor", fault=f"relu.{fault}")
+    run = stack.minify(
+        LinearReluSigmoid, rows, device=device, after="aot_inductor", fault=f"relu.{fault}", config=NOT_FROZEN
+    )
 
     run.assert_minified()
     run.repro.expect("""\
@@ -62,6 +67,7 @@ def test_nested_and_keyword_inputs(stack, device):
         device=device,
         after="aot_inductor",
         fault="relu.accuracy",
+        config=NOT_FROZEN,
     )
 
     run.assert_minified()
