@@ -166,7 +166,8 @@ def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
         ]
         yield table(["results", "finding", "fault of", "first on", "bug", "script"], body, left=6)
         explained = sum(len(finding["results"]) for finding in ordered)
-        yield f"{len(ordered)} findings explain {explained} of {len(one.results)} results."
+        told = "1 finding explains" if len(ordered) == 1 else f"{len(ordered)} findings explain"
+        yield f"{told} {explained} of {len(one.results)} results."
 
 
 def _bug(name: str | None, bugs: Mapping[str, Bug]) -> str:
