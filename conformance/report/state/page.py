@@ -31,6 +31,8 @@ class StackRun:
     run: Results
     results: Sequence[CaseResult]
     claim: Mapping[str, Any] = field(default_factory=dict)
+    #: Those of the claim; where the run made none, counted anew.
+    profiles: Mapping[str, Any] = field(default_factory=dict)
     findings: Sequence[Mapping[str, Any]] = ()
 
     @property
@@ -51,7 +53,7 @@ class StackRun:
     @property
     def package(self) -> str:
         """The package of the stack and its version, as far as they are known."""
-        return f"{self.claim['package']} {self.claim['version'] or ''}".strip() if "package" in self.claim else "?"
+        return f"{self.claim['package']} {self.claim['version'] or ''}".strip() if self.claim else "?"
 
     @property
     def order(self) -> tuple[Any, ...]:
@@ -96,8 +98,9 @@ def _stacks(run: Results, records: Sequence[Mapping[str, Any]]) -> Iterator[Stac
     told = [one.to_json() for one in findings(run.results)]
     for stack in {**claims, **dict.fromkeys(one.stack for one in run.results)}:
         results = [one for one in run.results if one.stack == stack]
-        claim = claims.get(stack) or {"profiles": _counted(records, results)}
-        yield StackRun(stack, run, results, claim, [one for one in told if one["stack"] == stack])
+        claim = claims.get(stack, {})
+        profiles = claim["profiles"] if claim else _counted(records, results)
+        yield StackRun(stack, run, results, claim, profiles, [one for one in told if one["stack"] == stack])
 
 
 def _counted(records: Sequence[Mapping[str, Any]], results: Sequence[CaseResult]) -> dict[str, Any]:
@@ -107,8 +110,7 @@ def _counted(records: Sequence[Mapping[str, Any]], results: Sequence[CaseResult]
 
 
 def _summary(one: StackRun) -> list[str]:
-    profiles = one.claim.get("profiles", {})
-    statuses = [profiles[name]["status"] if name in profiles else "-" for name in PROFILES]
+    statuses = [one.profiles[name]["status"] if name in one.profiles else "-" for name in PROFILES]
     return [one.stack, one.package, one.torch, one.devices, one.date, *statuses, str(len(one.findings))]
 
 
@@ -120,7 +122,7 @@ def _profiles(runs: Sequence[StackRun]) -> str:
         [one.stack, one.torch, one.devices, one.date, name, profile["status"]]
         + [str(profile[level.lower()][count]) for level in LEVELS for count in counts]
         for one in runs
-        for name, profile in one.claim.get("profiles", {}).items()
+        for name, profile in one.profiles.items()
     ]
     return table(heads, body, left=6)
 
@@ -129,7 +131,7 @@ def _run(one: StackRun) -> str:
     """Which run it was, and how it is repeated."""
     commit, _, changed = str(one.run.suite.get("commit") or "no commit").partition("-")
     suite = f"suite {one.run.suite.get('version', '?')} at {commit[:12]}{', changed' if changed else ''}"
-    command = code(one.claim["command"]) if "command" in one.claim else "the file has no command"
+    command = code(one.claim["command"]) if one.claim else "the file has no command"
     incomplete = ", **incomplete**" if one.run.incomplete else ""
     count = f"{len(one.results)} results{incomplete}"
     return f"- {one.stack}, torch {one.torch}, {one.devices}, {one.date}: {count}, {suite}: {command}"
@@ -137,12 +139,8 @@ def _run(one: StackRun) -> str:
 
 def _findings(one: StackRun, bugs: Mapping[str, Bug]) -> Iterator[str]:
     """What the stack was found not to do, and the causes of its failures, those that explain most results first."""
-    denied = (
-        [f"- no {names}: {escaped(seen)}" for names, seen in sorted(lacking(one.claim))]
-        if "denied" in one.claim
-        else []
-    )
-    if "denied" in one.claim and (silent := undeclared(one.claim)):
+    denied = [f"- no {names}: {escaped(seen)}" for names, seen in sorted(lacking(one.claim))] if one.claim else []
+    if one.claim and (silent := undeclared(one.claim)):
         denied.append(f"- not declared, so that cases which need one of them did not run: {', '.join(silent)}")
     denied += [f"- {name} {escaped(why)}" for name, why in sorted(one.claim.get("unclear", {}).items())]
     if not denied and not one.findings:
