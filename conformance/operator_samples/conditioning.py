@@ -81,7 +81,8 @@ def _near(exact: torch.Tensor, moved: torch.Tensor, unit: float) -> bool:
 def has_certain_infinities(sample: Sample) -> bool:
     """Whether eager's NaN are none of float64's infinities, nor its infinities float64's NaN.
 
-    The kernel of gelu gives NaN for infinity on CPUs with the widest vectors, and infinity on others.
+    The kernel of gelu gives NaN for infinity on CPUs with the widest vectors, and infinity on others. Of a sample that
+    float64 cannot tell about, as one that asks for another dtype, it counts as certain.
     """
     try:
         results, exact = _results(sample), _called(sample, torch.zeros_like, 0.0)
