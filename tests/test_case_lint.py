@@ -83,6 +83,8 @@ BROKEN = [
         "(graphs=1)\n",
         'neither .expect("""...""") nor',
     ),
+    ("needed_capability", "recompiles=0", "recompiles=1", 'counts recompiles: declare @needs("recompiles")'),
+    ("needed_capability", "graphs=1", "graphs=2, graph_breaks=1", 'declare @needs("graph_breaks")'),
     ("bare_expectation", "    run.forward.expect", "    assert run.forward.expect", "a statement of its own"),
     ("bare_expectation", '"""\\\nin0: f32[3]\n"""', "TEXT", "exactly one triple-quoted literal"),
     ("bare_expectation", '"""\\\nin0: f32[3]\n"""', '"in0: f32[3]"', "exactly one triple-quoted literal"),
@@ -158,6 +160,13 @@ def test_a_parameter_may_be_expected() -> None:
 def test_exact_counts_are_expectation_enough() -> None:
     """Where the graph is not the point, a case counts what was compiled and shows no graph."""
     assert lint(WHERE, GOOD.replace(EXPECTATION, "")) == []
+
+
+def test_a_count_is_for_stacks_that_declare_it() -> None:
+    """What the rule asks for satisfies it."""
+    source = GOOD.replace("import clause", "import clause, needs").replace("@clause", '@needs("recompiles")\n@clause')
+
+    assert lint(WHERE, source.replace("recompiles=0", "recompiles=1")) == []
 
 
 def test_generated_cases_need_no_inline_expectation() -> None:

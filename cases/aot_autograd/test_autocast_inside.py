@@ -173,7 +173,7 @@ def test_autocast_inside(stack, device, program, operators):
     run.joint.operators.expect(operators)
 
 
-@needs("training")
+@needs("graph_breaks", "training")
 @clause("aot_autograd.autocast.inside")
 def test_graph_break_inside(stack, device):
     """What follows a graph break inside a region with autocast on is still computed with autocast on."""

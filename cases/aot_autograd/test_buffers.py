@@ -148,7 +148,7 @@ aten.copy_
 """)
 
 
-@needs("module_state")
+@needs("graph_breaks", "module_state")
 @clause("aot_autograd.buffers.updated")
 def test_cumulative_statistics_are_updated(stack, device):
     """Statistics in which the number of the batch decides its weight are eager's after three different batches."""

@@ -75,7 +75,7 @@ return (mul,)
 """)
 
 
-@needs("training")
+@needs("graph_breaks", "training")
 @clause("aot_autograd.parameters.built_in_program")
 def test_parameter_built_outside_the_graphs(stack, device):
     """By default the parameter is built between two graphs, and is the same to the caller."""

@@ -5,7 +5,7 @@ import collections
 import pytest
 import torch
 
-from conformance import clause, expected
+from conformance import clause, expected, needs
 
 RESULTS = []
 TABLE = {"kept": 1}
@@ -155,6 +155,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize(("program", "calls", "operators"), PROGRAMS)
+@needs("python_objects")
 @clause("aot_autograd.side_effects.containers")
 def test_containers_end_as_in_eager(stack, device, program, calls, operators):
     """A container of the caller's holds eager's contents in eager's order, and tensors in it are the same objects."""

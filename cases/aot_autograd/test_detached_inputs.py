@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected
+from conformance import Program, clause, expected, needs
 
 
 def detach(x):
@@ -46,6 +46,7 @@ def write_and_multiply(arguments, outputs):
         pytest.param(detach_and_a_view, expected("""t; mul"""), id="detach_and_a_view"),
     ],
 )
+@needs("graph_breaks")
 @clause("aot_autograd.metadata.requires_grad")
 def test_caller_sees_the_detached_input(stack, device, program, operators, calls):
     """An input that the program detaches in place has no history afterwards, and requires no grad."""
@@ -57,6 +58,7 @@ def test_caller_sees_the_detached_input(stack, device, program, operators, calls
 
 
 @pytest.mark.parametrize("calls", [pytest.param(leaf, id="leaf"), pytest.param(with_history, id="with_history")])
+@needs("graph_breaks")
 @clause("aot_autograd.metadata.requires_grad")
 def test_caller_sees_the_new_leaf(stack, device, calls):
     """An input that the program detaches and makes require grad is a leaf afterwards, which gets the gradient."""

@@ -7,7 +7,7 @@ needs no kernel of its own has none, so that a table of many refusals does not c
 import pytest
 import torch
 
-from conformance import clause, expected, tensors
+from conformance import clause, expected, needs, tensors
 
 
 def subtract(x, y):
@@ -95,6 +95,7 @@ def narrow_past_the_end(x, y):
         pytest.param(choose, torch.bool, torch.float32, expected("""RuntimeError: where expected condition to be a boolean tensor, but got a tensor with dtype Float"""), id="where"),
     ],
 )  # fmt: skip
+@needs("recompiles")
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_wrong_dtype(stack, device, program, fits, refused, message):
     """A dtype that an operator does not take is refused with eager's exception."""
@@ -127,6 +128,7 @@ across two contiguous subspaces). Use .reshape(...) instead.
         pytest.param(narrow_past_the_end, [(3,), (1,)], [(2,), (1,)], expected("""RuntimeError: start (1) + length (2) exceeds dimension size (2)."""), id="narrow"),
     ],
 )  # fmt: skip
+@needs("recompiles")
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_wrong_shape(stack, device, program, fits, refused, message):
     """A shape, index or dimension that an operator does not take is refused with eager's exception."""
@@ -137,6 +139,7 @@ def test_wrong_shape(stack, device, program, fits, refused, message):
     run.eager_error.expect(message)
 
 
+@needs("recompiles")
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_difference_of_bools(stack, device):
     """The difference of two tensors of bools is refused with eager's exception."""

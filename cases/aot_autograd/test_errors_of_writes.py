@@ -85,6 +85,7 @@ def made_in_inference_mode(device):
         return [(torch.ones(2, 2, device=device),)]
 
 
+@needs("input_mutation")
 @clause("aot_autograd.errors.several_writes_to_one_location")
 def test_write_to_expanded_rows(stack, device):
     """Writing through an expanded view of an input to one location several times raises as it does in eager."""
@@ -133,6 +134,7 @@ should replace the inplace operation by an out-of-place one.
 """), id="one-of-several-views"),
     ],
 )  # fmt: skip
+@needs("recompiles")
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_history_that_does_not_allow_it(stack, device, program, message):
     """What is allowed without grad and refused with it raises as it does in eager, once the input requires grad."""
@@ -168,7 +170,7 @@ def test_backward_that_raises(stack, device):
     run.eager_error.expect("""ValueError: no gradient today""")
 
 
-@needs("training")
+@needs("recompiles", "training")
 @clause("aot_autograd.errors.same_type_and_phase")
 def test_gradient_of_wrong_shape(stack, device):
     """A custom backward whose gradient has the shape of one input and not of the next raises for the next."""

@@ -102,6 +102,7 @@ return (add,)
 """)
 
 
+@needs("graph_breaks")
 @clause("aot_autograd.errors.set_on_leaf")
 def test_set_on_a_leaf_raises(stack, device):
     """Giving a leaf that requires grad other memory raises as it does in eager."""

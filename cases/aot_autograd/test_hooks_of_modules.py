@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import torch
 
-from conformance import Program, call, clause, expected
+from conformance import Program, call, clause, expected, needs
 
 SEEN = []
 
@@ -97,6 +97,7 @@ linear
 
 
 @pytest.mark.parametrize(("register", "hook"), BACKWARD_HOOKS)
+@needs("graph_breaks")
 @clause("aot_autograd.hooks.fire")
 def test_backward_hooks_of_a_layer(stack, device, register, hook):
     """A backward hook of a layer inside the compiled module runs once and sees and changes the gradients as in eager."""
@@ -131,6 +132,7 @@ def test_forward_hooks_of_a_layer(stack, device, register, hook, operators):
     run.dynamo.operators.expect(operators)
 
 
+@needs("recompiles", "graph_breaks")
 @clause("aot_autograd.hooks.fire")
 def test_backward_hook_between_calls(stack, device):
     """A backward hook that a layer gets after the first call changes the gradients of the second."""

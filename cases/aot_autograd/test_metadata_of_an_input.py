@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected
+from conformance import Program, clause, expected, needs
 
 
 def t(x):
@@ -93,6 +93,7 @@ RESIZES = [
 
 @pytest.mark.parametrize("calls", [pytest.param(plain, id="without_grad"), pytest.param(with_history, id="with_grad")])
 @pytest.mark.parametrize(("program", "operators"), PROGRAMS)
+@needs("graph_breaks")
 @clause("aot_autograd.metadata.input")
 def test_caller_sees_the_new_shape(stack, device, program, operators, calls):
     """An input whose shape or strides the program changes in place has them afterwards, on the same memory."""
@@ -104,6 +105,7 @@ def test_caller_sees_the_new_shape(stack, device, program, operators, calls):
 
 
 @pytest.mark.parametrize(("program", "operators"), RESIZES)
+@needs("graph_breaks")
 @clause("aot_autograd.metadata.input")
 def test_caller_sees_the_new_size(stack, device, program, operators):
     """An input that the program resizes in place has the new size afterwards."""
@@ -141,6 +143,7 @@ aten.shallow_copy_data_
     )
 
 
+@needs("graph_breaks")
 @clause("aot_autograd.metadata.requires_grad")
 def test_caller_sees_requires_grad(stack, device):
     """An input that the program makes require grad does so afterwards, and gets a gradient."""

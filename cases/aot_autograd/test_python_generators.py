@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected, tensors
+from conformance import Program, clause, expected, needs, tensors
 
 
 def take_from_two_generators(x, numbers, others):
@@ -46,6 +46,7 @@ def rest_of_generators(arguments, output):
     return [list(generator) for generator in arguments[1:]]
 
 
+@needs("graph_breaks", "python_objects")
 @clause("aot_autograd.side_effects.state")
 def test_two_generators(stack, device):
     """Two generators of the caller's have as much left as in eager."""
@@ -59,6 +60,7 @@ add
 """)
 
 
+@needs("recompiles", "graph_breaks", "python_objects")
 @clause("aot_autograd.side_effects.state")
 def test_generator_of_a_closure(stack, device):
     """A generator that the program closes over gives each call the next of its values."""
@@ -81,6 +83,7 @@ mul
         pytest.param(use_generator_function, expected("""add; add; mul"""), id="function"),
     ],
 )
+@needs("python_objects")
 @clause("aot_autograd.side_effects.state")
 def test_generator_of_the_program(stack, device, program, operators):
     """A generator that the program makes and takes from gives it what it gives in eager."""

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected, tensors
+from conformance import Program, clause, expected, needs, tensors
 
 
 def uniform(x, generator):
@@ -99,6 +99,7 @@ def test_generator_is_not_drawn_from(stack, device):
     run.dynamo.operators.expect("""mul""")
 
 
+@needs("graph_breaks")
 @clause("aot_autograd.random.same_numbers")
 def test_two_generators_are_passed(stack, device):
     """Each of two generators gives its own numbers and moves for these alone."""

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected, tensors
+from conformance import Program, clause, expected, needs, tensors
 
 
 class Held:
@@ -93,6 +93,7 @@ ATTRIBUTES = [
 
 
 @pytest.mark.parametrize(("program", "operators"), ATTRIBUTES)
+@needs("python_objects")
 @clause("aot_autograd.side_effects.state")
 def test_attributes(stack, device, program, operators):
     """Attributes of the caller's object end as in eager."""
@@ -103,6 +104,7 @@ def test_attributes(stack, device, program, operators):
     run.dynamo.operators.expect(operators)
 
 
+@needs("graph_breaks", "python_objects")
 @clause("aot_autograd.side_effects.state")
 def test_generator(stack, device):
     """A generator of the caller's has as much left as in eager."""
@@ -124,6 +126,7 @@ add
         pytest.param(Program(make=make_closure), id="closure"),
     ],
 )
+@needs("python_objects")
 @clause("aot_autograd.side_effects.state")
 def test_state_of_the_program(stack, device, program):
     """What the program keeps outside of its arguments is what eager keeps."""

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected, tensors
+from conformance import Program, clause, expected, needs, tensors
 
 LOG = []
 
@@ -83,6 +83,7 @@ def log_of(arguments, output):
         pytest.param(catch_after_write, expected("""add_"""), id="after_write"),
     ],
 )
+@needs("python_objects")
 @clause("aot_autograd.side_effects.until_it_raises")
 def test_exceptions(stack, device, program, operators):
     """A program that raises raises, and what it did before remains."""
@@ -94,6 +95,7 @@ def test_exceptions(stack, device, program, operators):
 
 
 @pytest.mark.parametrize("program", [raise_and_catch, raise_and_catch_a_key])
+@needs("python_objects")
 @clause("aot_autograd.side_effects.until_it_raises")
 def test_caught_exception(stack, device, program):
     """An exception that the program catches leaves what each part of the statement did."""

@@ -153,7 +153,7 @@ def test_another_parameter_then_the_own_one(stack, device):
     run.recompiles.expect("""(no recompile)""")
 
 
-@needs("input_mutation", "training")
+@needs("recompiles", "input_mutation", "training")
 @clause("duplicate_arguments.parameters.updated")
 def test_another_parameter_then_the_own_one_updated(stack, device):
     """Where the module updates its parameter, another one and then its own as argument compile twice."""

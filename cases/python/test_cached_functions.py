@@ -5,7 +5,7 @@ import functools
 import pytest
 import torch
 
-from conformance import Program, clause
+from conformance import Program, clause, needs
 
 
 def double(x):
@@ -85,6 +85,7 @@ CACHED = [
 
 
 @pytest.mark.parametrize("make", CACHED)
+@needs("python_objects")
 @clause("python.functions.cached")
 def test_cached(stack, device, make):
     """A cached function runs as often, and gives the same objects, as in eager."""

@@ -136,6 +136,7 @@ BREAKING = [
 
 
 @pytest.mark.parametrize(("program", "make", "operators"), ROWS)
+@needs("python_objects")
 @clause("python.containers.changed")
 def test_container_of_the_caller(stack, device, program, make, operators):
     """A container of the caller's ends with eager's contents in eager's order."""
@@ -147,7 +148,7 @@ def test_container_of_the_caller(stack, device, program, make, operators):
 
 
 @pytest.mark.parametrize(("program", "make", "operators"), BREAKING)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.containers.changed")
 def test_container_that_breaks_the_graph(stack, device, program, make, operators):
     """A container whose methods are not traced ends with eager's contents."""

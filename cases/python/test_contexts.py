@@ -153,7 +153,7 @@ PROGRAMS = (
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.contexts.entered_and_left")
 def test_entered_and_left(stack, device, program):
     """A context manager notes the same, in the same order and with the same exceptions, as in eager."""

@@ -124,7 +124,7 @@ INSIDE = [
 
 
 @pytest.mark.parametrize(("program", "operators"), INSIDE)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.copies.inside")
 def test_copies_of_the_program(stack, device, program, operators):
     """A copy that the program makes shares what eager's shares, and owns what eager's owns."""
@@ -136,7 +136,7 @@ def test_copies_of_the_program(stack, device, program, operators):
 
 
 @pytest.mark.parametrize("after", [make_deep_copy, pickle_and_load, pytest.param(save_and_load, id="save_and_load")])
-@needs("module_state")
+@needs("module_state", "python_objects")
 @clause("python.copies.outside")
 def test_copies_after_the_call(stack, device, after):
     """What a call took and gave can be copied, pickled and saved afterwards, with eager's values."""

@@ -5,7 +5,7 @@ import importlib
 import pytest
 import torch
 
-from conformance import clause
+from conformance import clause, needs
 
 
 def double(x):
@@ -177,6 +177,7 @@ def with_notes(device):
 
 
 @pytest.mark.parametrize("program", ALL)
+@needs("python_objects")
 @clause("python.exceptions.of_python_caught")
 def test_caught(stack, device, program):
     """The handler that eager takes for an exception of Python's is taken, with eager's exception."""

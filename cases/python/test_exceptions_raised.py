@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import clause
+from conformance import clause, needs
 
 
 def double(x):
@@ -159,6 +159,7 @@ CAUGHT = (
 
 
 @pytest.mark.parametrize("program", CAUGHT)
+@needs("python_objects")
 @clause("python.exceptions.raised_and_caught")
 def test_caught_inside(stack, device, program):
     """An exception of the program's own is caught with eager's attributes, causes and order."""

@@ -97,7 +97,7 @@ LEAVING = [
 
 
 @pytest.mark.parametrize(("program", "operators"), LEAVING)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.exceptions.leaving")
 def test_leaving(stack, device, program, operators):
     """An exception that leaves has eager's type, arguments and cause, after what eager did before it."""

@@ -156,6 +156,7 @@ CALLED = [
 
 
 @pytest.mark.parametrize("make", CALLED)
+@needs("python_objects")
 @clause("python.functions.run")
 def test_called(stack, device, make):
     """A function that is reached through others runs as often and in the order as in eager."""
@@ -167,7 +168,7 @@ def test_called(stack, device, make):
 
 
 @pytest.mark.parametrize("make", [make_counting_itself, make_counting_another])
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.objects.attributes")
 def test_calls_counted_in_an_attribute(stack, device, make):
     """A function that counts its calls in an attribute of its own has counted each of them."""

@@ -137,6 +137,7 @@ GENERATORS = [
 
 
 @pytest.mark.parametrize(("program", "operators"), GENERATORS)
+@needs("python_objects")
 @clause("python.iterators.generators")
 def test_generator_of_the_program(stack, device, program, operators):
     """A generator that the program makes and drives does in eager's order what eager's does."""
@@ -147,7 +148,7 @@ def test_generator_of_the_program(stack, device, program, operators):
     run.dynamo.operators.expect(operators)
 
 
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.iterators.generators")
 def test_generator_comes_out(stack, device):
     """A generator that the program returns gives eager's values afterwards."""

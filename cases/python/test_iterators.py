@@ -107,7 +107,7 @@ USES = [
 
 
 @pytest.mark.parametrize(("make", "operators"), ITERATORS)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.iterators.position")
 def test_kinds_of_iterators(stack, device, make, operators):
     """An iterator of the caller's from which the program takes two of three has the third left."""
@@ -119,7 +119,7 @@ def test_kinds_of_iterators(stack, device, make, operators):
 
 
 @pytest.mark.parametrize("program", USES)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.iterators.position")
 def test_uses_of_an_iterator(stack, device, program):
     """An iterator over a list stands where eager leaves it, however the program takes from it."""

@@ -170,6 +170,7 @@ BREAKING = [
 
 
 @pytest.mark.parametrize(("program", "make", "operators"), ATTRIBUTES)
+@needs("python_objects")
 @clause("python.objects.attributes")
 def test_object_of_the_caller(stack, device, program, make, operators):
     """An object of the caller's ends with the attributes that eager leaves it, set by eager's rules."""
@@ -181,7 +182,7 @@ def test_object_of_the_caller(stack, device, program, make, operators):
 
 
 @pytest.mark.parametrize(("program", "make", "operators"), BREAKING)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.objects.attributes")
 def test_object_that_breaks_the_graph(stack, device, program, make, operators):
     """An object whose attributes are not traced ends as in eager."""

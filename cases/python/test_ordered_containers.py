@@ -5,7 +5,7 @@ import collections
 import pytest
 import torch
 
-from conformance import clause, expected
+from conformance import clause, expected, needs
 
 
 def move_to_end(x, held):
@@ -90,6 +90,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("program", "make", "operators"), ROWS)
+@needs("python_objects")
 @clause("python.containers.changed")
 def test_container_of_the_caller(stack, device, program, make, operators):
     """A container of the caller's ends with eager's contents in eager's order."""

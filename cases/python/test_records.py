@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 import torch
 
-from conformance import clause, expected
+from conformance import clause, expected, needs
 
 
 @dataclasses.dataclass
@@ -70,6 +70,7 @@ RECORDS = [
 
 
 @pytest.mark.parametrize(("program", "make", "operators"), RECORDS)
+@needs("python_objects")
 @clause("python.objects.records")
 def test_record(stack, device, program, make, operators):
     """Records that are changed, made and replaced are eager's, and a frozen one refuses."""

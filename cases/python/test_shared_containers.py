@@ -5,7 +5,7 @@ import collections
 import pytest
 import torch
 
-from conformance import Program, clause, expected
+from conformance import Program, clause, expected, needs
 
 REGISTER, ORDER = {}, collections.OrderedDict()
 
@@ -100,6 +100,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize(("program", "operators"), PROGRAMS)
+@needs("python_objects")
 @clause("python.containers.of_classes_and_modules")
 def test_every_call_adds(stack, device, program, operators):
     """What a program adds to a container that outlives the call is there in the next, as in eager."""

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils import _pytree as pytree
 
-from conformance import call, clause
+from conformance import call, clause, needs
 
 Named = collections.namedtuple("Named", "a b")
 
@@ -123,6 +123,7 @@ RESULTS = (
 
 
 @pytest.mark.parametrize(("program", "calls"), PASSED)
+@needs("python_objects")
 @clause("python.structures.arguments")
 def test_arguments(stack, device, program, calls):
     """Arguments arrive under eager's names, in eager's types."""
@@ -134,6 +135,7 @@ def test_arguments(stack, device, program, calls):
 
 
 @pytest.mark.parametrize("program", RESULTS)
+@needs("python_objects")
 @clause("python.structures.results")
 def test_results(stack, device, program):
     """Results come out in eager's containers, with eager's fields, order and identities."""

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.utils import _pytree as pytree
 
-from conformance import clause, expected
+from conformance import clause, expected, needs
 
 
 class Lifted(torch.Tensor):
@@ -166,6 +166,7 @@ DISPATCH = [
 
 
 @pytest.mark.parametrize(("program", "wrap", "operators"), FUNCTION)
+@needs("python_objects")
 @clause("python.subclasses.torch_function")
 def test_torch_function(stack, device, program, wrap, operators):
     """A subclass by torch functions keeps its type, rules, methods and attributes."""
@@ -177,6 +178,7 @@ def test_torch_function(stack, device, program, wrap, operators):
 
 
 @pytest.mark.parametrize(("program", "wrap", "operators"), DISPATCH)
+@needs("python_objects")
 @clause("python.subclasses.torch_dispatch")
 def test_torch_dispatch(stack, device, program, wrap, operators):
     """A subclass by torch dispatch keeps its type, its rules and what it wraps."""

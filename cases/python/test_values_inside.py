@@ -156,7 +156,7 @@ def three(device):
 
 
 @pytest.mark.parametrize("program", ALL)
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.values.types_and_comparisons")
 def test_asked_inside(stack, device, program):
     """A program that asks for types, texts, lengths, truth and order gets eager's answers."""

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conformance import Program, clause, expected
+from conformance import Program, clause, expected, needs
 
 COUNT, LAST, PAIR = 0, None, (1, 2)
 
@@ -161,6 +161,7 @@ RETURNED = [
 
 
 @pytest.mark.parametrize(("program", "operators"), REBOUND)
+@needs("python_objects")
 @clause("python.variables.rebound")
 def test_variables_after_two_calls(stack, device, program, operators):
     """What a program binds outside of itself is there for the next call and afterwards, as in eager."""
@@ -172,6 +173,7 @@ def test_variables_after_two_calls(stack, device, program, operators):
 
 
 @pytest.mark.parametrize(("make", "operators"), RETURNED)
+@needs("python_objects")
 @clause("python.variables.rebound")
 def test_closure_that_comes_out(stack, device, make, operators):
     """A closure that the program returns goes on from the variables that the program left."""

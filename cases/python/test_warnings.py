@@ -56,7 +56,7 @@ def with_program(program):
     "program",
     [plain, own, pytest.param(instance, id="instance"), pytest.param(between, id="between")],
 )
-@needs("graph_breaks")
+@needs("graph_breaks", "python_objects")
 @clause("python.warnings.arrive")
 def test_warning_arrives(stack, device, program):
     """A warning of the program's is heard by its caller, with the program's category and text."""

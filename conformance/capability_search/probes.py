@@ -58,6 +58,11 @@ def relu_of_sine(x: torch.Tensor) -> torch.Tensor:
     return torch.relu(torch.sin(x))
 
 
+def note_each_call(x: torch.Tensor, notes: list[str]) -> Any:
+    notes.append(f"call {len(notes)}")
+    return x + 1, dict.fromkeys(notes)
+
+
 def row(device: str) -> list[tuple[Any, ...]]:
     return [(torch.arange(6.0, device=device) + 1,)]
 
@@ -100,6 +105,11 @@ def weight_doubled(device: str) -> list[Any]:
 
     x = torch.arange(6.0, device=device)
     return [(x,), call(x, before=double)]
+
+
+def two_calls_with_one_list(device: str) -> list[tuple[Any, ...]]:
+    notes: list[str] = []
+    return [(torch.arange(6.0, device=device), notes) for _ in range(2)]
 
 
 def _differs(run: Run) -> str:
@@ -173,6 +183,7 @@ PROBES: Mapping[str, Callable[[BoundStack], str]] = MappingProxyType(
         "training": _as_eager(sine_of_double, row_with_gradient),
         "input_mutation": _as_eager(double_in_place, row),
         "module_state": _as_eager(CountsCalls, weight_doubled, inference=True),
+        "python_objects": _as_eager(note_each_call, two_calls_with_one_list),
         "dynamic_shapes": _dynamic_shapes,
         "recompiles": _recompiles,
         "graph_breaks": _graph_breaks,

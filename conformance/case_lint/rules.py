@@ -90,6 +90,18 @@ def inline_expectation(file: CaseFile) -> Iterator[tuple[int, str]]:
                 )
 
 
+def needed_capability(file: CaseFile) -> Iterator[tuple[int, str]]:
+    """A case that counts recompiles or graph breaks is for stacks that have them."""
+    for test in file.tests:
+        marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call) and dotted(mark.func) == "needs"]
+        declared = {ast.literal_eval(one) for mark in marks for one in mark.args if isinstance(one, ast.Constant)}
+        counted = [keyword for call in calls(test, "assert_compiled") for keyword in call.keywords]
+        for keyword in counted:
+            some = isinstance(keyword.value, ast.Constant) and bool(keyword.value.value)
+            if some and keyword.arg in ("recompiles", "graph_breaks") and keyword.arg not in declared:
+                yield keyword.value.lineno, f'{test.name} counts {keyword.arg}: declare @needs("{keyword.arg}")'
+
+
 def _triple_quoted(file: CaseFile, literal: ast.expr | None) -> bool:
     segment = (ast.get_source_segment(file.source, literal) or "") if isinstance(literal, ast.Constant) else ""
     return TRIPLE_QUOTED.match(segment) is not None and len(TRIPLE_QUOTED.findall(segment)) == 2
@@ -177,6 +189,7 @@ RULES: tuple[Rule, ...] = (
     module_level_program,
     proof_of_compilation,
     inline_expectation,
+    needed_capability,
     bare_expectation,
     row_expectation,
     public_imports,

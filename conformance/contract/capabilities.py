@@ -12,6 +12,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "training": "runs the backward of a compiled program",
         "input_mutation": "compiles programs that mutate their inputs",
         "module_state": "computes with the parameters and buffers of the module itself, and writes to those",
+        "python_objects": "takes, changes and returns Python objects as the program does, in every call",
         "dynamic_shapes": "compiles one graph for several sizes",
         "recompiles": "serves every call: compiles again where one does not fit what was compiled, and says why",
         "graph_breaks": "continues in Python where a program cannot be captured, and says where",

@@ -9,7 +9,7 @@ from types import MappingProxyType
 #: which one of its cases needs, and to ``inference`` where none does.
 PROFILES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "inference": frozenset({"compile", "recompiles", "graph_breaks", "module_state"}),
+        "inference": frozenset({"compile", "recompiles", "graph_breaks", "module_state", "python_objects"}),
         "training": frozenset({"training", "double_backward"}),
         "mutation": frozenset({"input_mutation"}),
         "dynamic_shapes": frozenset({"dynamic_shapes"}),

@@ -20,7 +20,7 @@ def rungs_below(run: Run) -> tuple[str, ...]:
 
     A backend that Dynamo calls stands on Dynamo, and where AOTAutograd compiled inside it, on that too.
     """
-    if not run.stack.compiles or not run.stack.captured_by_dynamo:
+    if not run.stack.compiles:
         return ()
     if run.stack.exact or not run.stack.ladder:
         return run.stack.ladder

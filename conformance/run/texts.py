@@ -62,7 +62,7 @@ class Shown:
     @cached_property
     def dynamo(self) -> Any:
         """The graphs handed to the stack's backend in this run, in order."""
-        shown = self.stack.exact and self.stack.captured_by_dynamo
+        shown = self.stack.compiles_as_torch
         return Graphs("dynamo", self.recorder.dynamo) if shown else NotApplicableExpectation()
 
     @cached_property
@@ -75,18 +75,18 @@ class Shown:
     def recompiles(self) -> Any:
         """One canonical guard failure a line, in the order of the recompiles."""
         text = "\n".join(self.recorder.recompiles) or "(no recompile)"
-        return Expectable("recompiles", text) if self.stack.exact else NotApplicableExpectation()
+        return Expectable("recompiles", text) if self.stack.compiles_as_torch else NotApplicableExpectation()
 
     @cached_property
     def guards(self) -> Any:
         """How many guards each compilation has, by what they check."""
-        return Guards(self.recorder.guards) if self.stack.exact else NotApplicableExpectation()
+        return Guards(self.recorder.guards) if self.stack.compiles_as_torch else NotApplicableExpectation()
 
     @cached_property
     def graph_breaks(self) -> Any:
         """One canonical reason a line, in the order of the graph breaks."""
         text = "\n".join(self.recorder.graph_breaks) or "(no graph break)"
-        return Expectable("graph breaks", text) if self.stack.exact else NotApplicableExpectation()
+        return Expectable("graph breaks", text) if self.stack.compiles_as_torch else NotApplicableExpectation()
 
     @cached_property
     def error(self) -> Expectable:

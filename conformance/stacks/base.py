@@ -23,7 +23,8 @@ from conformance.stacks.skipped_logging import logs_left_out
 
 #: What a backend is assumed to do unless a TOML description says otherwise.
 ASSUMED = frozenset(
-    {"compile", "training", "input_mutation", "module_state", "dynamic_shapes"} | {"recompiles", "graph_breaks"}
+    {"compile", "training", "input_mutation", "module_state", "python_objects", "dynamic_shapes"}
+    | {"recompiles", "graph_breaks"}
 )
 
 
@@ -58,8 +59,7 @@ class Stack:
     spec: str = ""
     #: Whether what the stack is handed is a graph of Dynamo's, whose text is the same for every such stack.
     captured_by_dynamo: bool = True
-    #: Whether it is one of torch's own behind AOTAutograd: how often it compiles, with which guards and graphs, is then
-    #: exactly as the cases say. Another may compile less often, and its faults may be torch's.
+    #: Whether it is one of torch's own behind AOTAutograd. The faults of another may be torch's.
     exact: bool = False
     #: The stack that this one is another configuration of: its ledger holds here too, after this stack's own.
     shares_failures_of: str = ""
@@ -88,9 +88,14 @@ class Stack:
         return False
 
     @property
+    def compiles_as_torch(self) -> bool:
+        """Whether how often it compiles, why, and with which guards, is exactly as the cases say."""
+        return self.exact and self.captured_by_dynamo
+
+    @property
     def ladder(self) -> tuple[str, ...]:
-        """The rungs below this stack, which a program that fails on it is run on."""
-        return tuple(rungs(self.name)[:-1])
+        """The rungs below this stack, which a program that fails on it is run on; none without Dynamo."""
+        return tuple(rungs(self.name)[:-1]) if self.captured_by_dynamo else ()
 
     def minifiable(self) -> Minifiable:
         """What a process that runs the minifier has to know of this stack."""

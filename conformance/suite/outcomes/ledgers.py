@@ -37,8 +37,7 @@ class KnownFailures:
                 one if one.stack == name else _excusing(one)
                 for one in (*own_ones, *(shipped[one] for one in stack.ledgers if one in shipped))
             ]
-            # What compiles nothing and what Dynamo does not capture goes through none of torch's rungs.
-            rungs = stack.ladder if stack.compiles and stack.captured_by_dynamo else ()
+            rungs = stack.ladder if stack.compiles else ()
             self._below[name] = {rung: shipped[rung] for rung in rungs if rung in shipped}
 
     def load(self, path: str, stacks: Mapping[str, Stack]) -> Ledger:
