@@ -57,6 +57,10 @@ def two_rows(device: str) -> list[tuple[torch.Tensor]]:
     return row(device) + row(device)
 
 
+def two_dtypes(device: str) -> list[tuple[torch.Tensor]]:
+    return [*row(device), *((x.int(),) for (x,) in row(device))]
+
+
 def inference_only(**more: Any) -> Stack:
     """A stack that runs under no_grad and says that it cannot train."""
     stack = resolve("backends.faulty:without_gradients")
@@ -72,6 +76,8 @@ def inference_only(**more: Any) -> Stack:
         (writes, row, {"input_mutation": "arguments[0] is written to"}),
         (writes_to_a_global, row, {"input_mutation": "globals['WEIGHT'] is written to"}),
         (Counts, row, {"module_state": "buffers['calls'] is written to"}),
+        (torch.sin, two_rows, {}),
+        (torch.sin, two_dtypes, {"recompiles": "arguments[0] is of another dtype in a later call"}),
         (Program(torch.sin, after=add_to_output), row, {}),
     ],
 )
