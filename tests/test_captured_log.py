@@ -18,7 +18,7 @@ class Noisy:
 
     name = "noisy"
 
-    def prepare(self) -> dict[str, str]:
+    def prepare(self, devices: object) -> dict[str, str]:
         """Prepares."""
         warnings.warn("old", DeprecationWarning, stacklevel=1)
         return {"PREPARED": "1"}
@@ -28,7 +28,7 @@ def test_preparing_the_workers_warns_nobody(recwarn: pytest.WarningsRecorder) ->
     """What a stack makes before the workers start is kept, and its warnings are not."""
     controller = Controller.__new__(Controller)
     controller.config = SimpleNamespace(get_terminal_writer=lambda: None)
-    controller.plan = SimpleNamespace(stacks={"noisy": Noisy()})
+    controller.plan = SimpleNamespace(stacks={"noisy": Noisy()}, devices=())
     controller.shared, controller.lines = {}, []
     controller.prepare_stacks()
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,7 @@ def compiled_sum() -> float:
 
 def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
     """It is chosen once for all workers, and their kernels go through it and compute what they should."""
-    resolve("inductor").prepare()
+    resolve("inductor").prepare(["cpu"])
     other_linker.unlink()
     assert compiled_sum() == 63
     assert other_linker.exists()
@@ -133,7 +134,7 @@ def test_kernels_are_linked_with_it(cache: Path, other_linker: Path) -> None:
 
 def test_kernels_are_linked_when_it_is_gone(cache: Path, other_linker: Path) -> None:
     """A linker that was chosen in an earlier run may be no longer there."""
-    resolve("inductor").prepare()
+    resolve("inductor").prepare(["cpu"])
     Path(linker.FASTER[-1]).unlink()
     assert compiled_sum() == 63
 
@@ -183,7 +184,18 @@ def test_what_has_nothing_to_do_with_torch_does_not_ask_for_it(cache: Path) -> N
 
 def test_kernels_are_linked_without_a_broken_one(cache: Path, broken_linker: None) -> None:
     """A linker that refuses costs one try, and no case: the compiler's own is next."""
-    resolve("inductor").prepare()
+    resolve("inductor").prepare(["cpu"])
     assert compiled_sum() == 63
     with faster_linker():
         assert f"exec {shutil.which('ld')} -L" in Path(asked()).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("asked", "environment"), [("1", {"TORCHINDUCTOR_VEC_ISA_OK": "1"}), ("0", {})])
+def test_nothing_is_compiled_for_a_gpu_alone(
+    asked: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no case runs on the CPU, only speed-ups take its word for the instructions that work."""
+    monkeypatch.setenv(SPEEDUPS, asked)
+    stack = replace(resolve("inductor"), backend="no_such_backend")
+
+    assert stack.prepare(["cuda"]) == environment

@@ -441,7 +441,7 @@ def test_workers_have_what_the_stacks_prepared(cases: Cases) -> None:
         """
         from conformance.stacks import Stack
 
-        Stack.prepare = lambda stack: {"PREPARED": stack.name}
+        Stack.prepare = lambda stack, devices: {"PREPARED": stack.name}
         """,
         "conftest.py",
     )

@@ -47,6 +47,19 @@ def test_operators_run_on_one_thread_whatever_the_machine_has() -> None:
     assert torch.get_num_threads() == 1
 
 
+def threads_seen(x: torch.Tensor) -> tuple[torch.Tensor, int]:
+    return x * 2, torch.get_num_threads()
+
+
+def test_a_case_may_ask_for_threads() -> None:
+    """Both sides of its run have them, and the next run has the run's own number again."""
+    asked = run("eager", threads_seen, threads=2)
+    seen = [one.phases[0].facts["outputs[1]", "value"] for one in (asked.eager, asked.compiled)]
+
+    assert seen == [("int", "2"), ("int", "2")]
+    assert run("eager", threads_seen).eager.phases[0].facts["outputs[1]", "value"] == ("int", "1")
+
+
 def test_first_divergence_is_the_lowest_rung() -> None:
     """A program that Dynamo already gets wrong diverges there, whatever the stack."""
     assert run("aot_eager", more_when_compiled).first_divergence() == "dynamo"

@@ -92,6 +92,20 @@ def test_a_script_of_a_stack_that_is_not_there_fails_with_its_reason(tmp_path: P
     assert "no_such_backend" in outcome.reason or "Invalid backend" in outcome.reason
 
 
+def first_of_threads(x: torch.Tensor) -> torch.Tensor:
+    return x * (torch.get_num_threads() if torch.compiler.is_compiling() else 3)
+
+
+def test_a_script_has_the_threads_of_its_case(tmp_path: Path) -> None:
+    """A program that several threads make wrong is shown with as many; the run of the script has one."""
+    program, calls = Program.of(first_of_threads, threads=3), tensors((2,), device="cpu")
+    outcome = tried(
+        write(Subject(resolve("aot_eager"), program, calls, "cpu"), "a/b.py::c", Target("aot_eager", "cpu"), tmp_path)
+    )
+
+    assert (outcome.shows, outcome.reason) == (False, "conforms")
+
+
 def test_a_script_counts_compilations(tmp_path: Path) -> None:
     """What the case says about graphs is counted, and a line says what was."""
     promised = (Discrepancy("graphs", "", "2", "1"),)

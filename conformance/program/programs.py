@@ -129,6 +129,7 @@ class Program:
     ``inference`` is True (``no_grad``) or ``"inference_mode"``; ``backward=False`` leaves the backward out;
     ``backward(outputs)``, given every call's outputs in order, is run instead of the oracle's own.
     ``tangent(output)`` is the gradient that comes in at an output, where it is not the oracle's own.
+    ``threads`` are those of one operator, on both sides, where the case needs another number than the run's.
     ``probes`` are what this case asks of a run besides (`conformance.probes`), the outermost last.
     """
 
@@ -141,6 +142,7 @@ class Program:
     dynamic: bool | None = None
     fullgraph: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)
+    threads: int | None = None
     probes: tuple[Probe, ...] = ()
 
     def __post_init__(self) -> None:

@@ -51,7 +51,7 @@ class BoundStack:
 
         ``program`` is a module-level function, an ``nn.Module`` class or a `Program`; ``calls`` comes from
         `tensors` or is a function of the device that returns a list of argument tuples. Options are those of
-        `Program`: after, inference, backward, dynamic, fullgraph, config.
+        `Program`: after, inference, backward, dynamic, fullgraph, config, threads.
         """
         run = Run(self.stack, Program.of(program, **options), calls, self.device, traces=self.traces)
         self.runs.append(run)

@@ -47,7 +47,7 @@ class Run(Shown):
         self.saw = ""
         self._limit_named = False
         self._shown: dict[Probe, Any] = {}
-        torch.set_num_threads(threads())
+        torch.set_num_threads(program.threads or threads())
         self.eager: Observation = observe(program, calls, device)
         self.compiled: Observation = self._compiled(stack, self.recorder)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -155,6 +155,6 @@ class Stack:
         """What is in force while programs are traced in front of this stack: nothing, but for mutants."""
         return None
 
-    def prepare(self) -> Mapping[str, str]:
-        """Work shared by all workers, done once before they start; what it returns is put into their environment."""
+    def prepare(self, devices: Collection[str]) -> Mapping[str, str]:
+        """Work for these devices that all workers share, done before they start; returns more of their environment."""
         return {}

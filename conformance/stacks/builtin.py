@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,10 @@ ABANDONED = 60.0
 class InductorStack(Stack):
     """Inductor; one process precompiles headers and checks SIMD support, so that workers need not."""
 
-    def prepare(self) -> Mapping[str, str]:
+    def prepare(self, devices: Collection[str]) -> Mapping[str, str]:
         """Finds out which vector instructions work, and compiles a kernel, for which C++ headers are precompiled."""
+        if "cpu" not in devices:  # few cases compile C++ then, and these need not check the instructions, for a minute
+            return {SIMD_WORKS: "1"} if speedups_asked() else {}
         _remove_unfinished()
         with inductor_config.patch({"compile_threads": 1}):  # a pool of processes costs more than one kernel
             known = simd_checked()  # first: inductor checks it by linking, once in a process

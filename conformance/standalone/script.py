@@ -143,6 +143,8 @@ def _fields(subject: Subject, write: Expressions) -> Iterator[tuple[str, str]]:
         yield "inference", repr("inference_mode" if program.inference == "inference_mode" else "no_grad")
     if program.backward is not True:
         yield "backward", write.of(program.backward)
+    if program.threads:
+        yield "threads", repr(program.threads)
     contexts = [probe.context for probe in program.probes if isinstance(probe, Within)]
     if len(contexts) > 1:
         raise ScriptError("sides run inside several contexts")

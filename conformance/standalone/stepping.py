@@ -31,6 +31,8 @@ class Case:
     tangent: Any = None
     within: Callable[[], Any] = contextlib.nullcontext
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    #: Threads of one operator; 0 for as many as torch takes.
+    threads: int = 0
     #: What the case says about the compilation, by what is counted: graphs, recompiles, graph_breaks.
     promised: Mapping[str, str] = dataclasses.field(default_factory=dict)
     #: What the case says of the stack's error, where that is what differs.

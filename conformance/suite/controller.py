@@ -68,8 +68,7 @@ class Controller:
         if not self.workers or self.plan.root is None:
             return
         self.server = worker_server(self.shared, self.config.add_cleanup)  # it imports while stacks prepare
-        if "cpu" in self.plan.devices:
-            self.prepare_stacks()
+        self.prepare_stacks()
 
     def prepare_stacks(self) -> None:
         """Make what a stack's compilations share, and keep what workers should find in their environment."""
@@ -78,7 +77,7 @@ class Controller:
             began = time.monotonic()
             try:
                 with without_warnings():
-                    self.shared |= stack.prepare()
+                    self.shared |= stack.prepare(self.plan.devices)
             except Exception as trouble:  # the cases will show what is broken
                 self.lines.append(f"{stack.name}: preparing for the workers failed: {trouble}")
             if (seconds := time.monotonic() - began) >= 0.1:

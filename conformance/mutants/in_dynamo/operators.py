@@ -11,6 +11,7 @@ from torch import fx
 
 from conformance.canonical.operators import target_name
 from conformance.mutants.base import around, editing
+from conformance.mutants.wrappers import on_outputs
 
 
 def _named(module: fx.GraphModule, *names: str) -> list[fx.Node]:
@@ -159,6 +160,26 @@ def results_of_the_first_call(compiled: Callable[..., Any]) -> Callable[..., Any
         if not first:
             first.append(compiled(*args))
         return first[0]
+
+    return called
+
+
+@around("operators.calls.threads")
+def second_thread_forgotten(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """With several threads the last element of an output is not computed, and what is refused is not refused."""
+
+    def lost(output: torch.Tensor) -> torch.Tensor:
+        if output.dim():
+            output.view(-1)[-1] = 0
+        return output
+
+    def called(*args: Any) -> Any:
+        if torch.get_num_threads() == 1:
+            return compiled(*args)
+        try:
+            return on_outputs(compiled, lost)(*args)
+        except RuntimeError:
+            return args[0]
 
     return called
 
