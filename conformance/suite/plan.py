@@ -116,9 +116,8 @@ class Plan:
                 raise PlanError(f"unknown area {area!r}; {nearest(area, AREAS)}")
         self.option = option
         stacks = {name: resolve(name) for name in option.stack or DEFAULT_STACKS}
-        found = [
-            stack if getattr(option, "collectonly", False) else described(stack, name) for name, stack in stacks.items()
-        ]
+        listing = getattr(option, "collectonly", False)  # which cases there are, of which a ledger may know more
+        found = [stack if listing else described(stack, name) for name, stack in stacks.items()]
         self.stacks: dict[str, Stack] = {stack.name: stack for stack in found}
         named = devices.resolve([*option.device, *option.require_device]) if option.device else devices.resolve(())
         self.devices = {name: devices.device(name) for name in named}
@@ -145,7 +144,7 @@ class Plan:
             if update or path.exists():
                 self.ledgers.load(str(path), self.stacks)
         self.listed = manifest(self.root) if self.root is not None else None
-        if self.root is not None and self.listed is not None:
+        if self.root is not None and self.listed is not None and not listing:
             where = f"cases/{MANIFEST} lists the known ones"
             self.ledgers.check(self.listed, where, self.targets, cases_by_scope(self.root))
         self.ledgers.check_duplicates(self.targets)
