@@ -10,7 +10,8 @@ from conformance.results.bugs import Bug
 from conformance.results.result_file import CaseResult, Results
 
 BUGS = {name: Bug(name, f"what {name} breaks", "unreported", f"{name}.py") for name in ("always", "came", "went")}
-FAULTS = [Fault(bug, "silent", ("inductor",), ">=2.9", 1, 1) for bug in BUGS.values()]
+RANGES = {"always": ">=2.9", "came": ">=2.10", "went": ">=2.9,<2.10"}
+FAULTS = [Fault(bug, "silent", ("inductor",), RANGES[name], 1, 1) for name, bug in BUGS.items()]
 
 
 def run(
@@ -58,6 +59,13 @@ def test_what_came_and_went_is_named() -> None:
 def test_a_fault_whose_cases_did_not_run_is_neither_new_nor_gone() -> None:
     """A release that cannot do what the case asks for says nothing of the fault."""
     (table,) = told(run("2.9.1", {"b": "not_applicable"}), run("2.10.0", {"b": "came"}), run("2.11.0", {"a": "pass"}))
+
+    assert [line.split("| ")[-2:] for line in table.splitlines()[3:]] == [["0 ", "0 |"], ["0 ", "0 |"]]
+
+
+def test_a_fault_that_a_ledger_lists_is_there_though_no_case_shows_it() -> None:
+    """Another fault may hide it in the case, and other rows and signatures may have it."""
+    (table,) = told(run("2.9.1", {"a": "always"}), run("2.10.0", {"a": "pass"}), run("2.11.0", {"a": "always"}))
 
     assert [line.split("| ")[-2:] for line in table.splitlines()[3:]] == [["0 ", "0 |"], ["0 ", "0 |"]]
 

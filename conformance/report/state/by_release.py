@@ -11,12 +11,13 @@ from packaging.version import Version
 from conformance.report.markdown import escaped, table
 from conformance.report.state.faults import Fault, shows
 from conformance.results.bugs import KINDS
+from conformance.results.ledger import in_range
 from conformance.results.result_file import NO_VERDICT, CaseResult, Results
 
 #: What a number of the table counts.
 COUNTED = (
     "Counted are the faults that a case of the run shows. A fault is new where such a case ran on the release before, "
-    "and none showed it there; gone, the other way round."
+    "none showed it there, and no ledger lists it for that release; gone, the other way round."
 )
 
 
@@ -30,9 +31,10 @@ class Release:
     ran: Set[str]
     shown: Mapping[str, Set[str]]
 
-    def shows_unlike(self, other: Release, bug: str) -> bool:
-        """Whether a case shows the bug here, and none there, though such a case ran there."""
-        return bool(self.shown[bug] & other.ran) and not other.shown[bug]
+    def shows_unlike(self, other: Release, fault: Fault) -> bool:
+        """Whether a case shows the fault here and none there, though such a case ran, and no ledger lists it there."""
+        shown = self.shown[fault.bug.id] & other.ran and not other.shown[fault.bug.id]
+        return bool(shown) and not any(in_range(span, other.name) for span in fault.releases.split(" or "))
 
 
 def by_release(found: Sequence[Fault], stacks: Set[str], runs: Sequence[Results]) -> Iterator[str]:
@@ -45,8 +47,8 @@ def by_release(found: Sequence[Fault], stacks: Set[str], runs: Sequence[Results]
         for one in releases:
             shown = [bug for bug, cases in one.shown.items() if cases]
             counts = Counter(kinds[bug] for bug in shown)
-            new = [bug for bug in kinds if before and one.shows_unlike(before, bug)]
-            gone = [bug for bug in kinds if before and before.shows_unlike(one, bug)]
+            new = [fault.bug.id for fault in found if before and one.shows_unlike(before, fault)]
+            gone = [fault.bug.id for fault in found if before and before.shows_unlike(one, fault)]
             rows.append([one.stack, one.device, one.name, *(str(counts[kind]) for kind in KINDS), str(len(shown))])
             rows[-1] += [str(len(new)), str(len(gone))] if before else ["-", "-"]
             for what, bug in (*(("new", bug) for bug in new), *(("gone", bug) for bug in gone)):
