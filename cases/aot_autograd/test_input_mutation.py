@@ -82,9 +82,9 @@ mul: f32[2, 3] = aten.mul(add_1, 1)
 copy_(in0, add_1)
 return (mul,)
 """,
-        since="2.13",
+        since="2.12",
     )
-    # Before 2.13 select_scatter keeps the strides of the expanded view.
+    # Before 2.12 select_scatter keeps the strides of the expanded view.
     run.forward.expect(
         """\
 in0: f32[2, 3]
@@ -104,7 +104,7 @@ mul: f32[2, 3] = aten.mul(add_1, 1)
 copy_(in0, add_1)
 return (mul,)
 """,
-        until="2.13",
+        until="2.12",
     )
 
 
@@ -136,9 +136,9 @@ mul_1: f32[3, 2, 3] = aten.mul(expand_2, in1)
 copy_(in0, add)
 return (mul_1, expand_2)
 """,
-        since="2.13",
+        since="2.12",
     )
-    # Before 2.13 select_scatter keeps the strides of the expanded view.
+    # Before 2.12 select_scatter keeps the strides of the expanded view.
     run.forward.expect(
         """\
 in0: f32[2, 3]
@@ -160,7 +160,7 @@ mul_1: f32[3, 2, 3] = aten.mul(expand_2, in1)
 copy_(in0, add)
 return (mul_1, expand_2)
 """,
-        until="2.13",
+        until="2.12",
     )
     run.backward.expect("""\
 in0: f32[3, 2, 3](0, 3, 1)

@@ -34,7 +34,7 @@ addmm: f32[12, 7] = aten.addmm(in1, view, t)
 view_1: f32[3, 4, 7] = aten.view(addmm, [3, 4, 7])
 return (view_1,)
 """,
-        until="2.14",
+        until="2.15",
     )
     # Later releases fold the batch dimensions of a linear layer by another view.
     run.seen_by(EXPORT).expect(
@@ -48,5 +48,5 @@ addmm: f32[12, 7] = aten.addmm(in1, view, t)
 _unsafe_view: f32[3, 4, 7] = aten._unsafe_view(addmm, [3, 4, 7])
 return (_unsafe_view,)
 """,
-        since="2.14",
+        since="2.15",
     )

@@ -124,14 +124,14 @@ def test_caller_sees_the_new_data(stack, device, calls):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
-    # Since 2.15 data are exchanged by an operator of their own.
+    # Since 2.14 data are exchanged by an operator of their own.
     run.forward.operators.expect(
         """\
 aten.ones
 aten.mul
 aten.set_
 """,
-        until="2.15",
+        until="2.14",
     )
     run.forward.operators.expect(
         """\
@@ -139,7 +139,7 @@ aten.ones
 aten.mul
 aten.shallow_copy_data_
 """,
-        since="2.15",
+        since="2.14",
     )
 
 

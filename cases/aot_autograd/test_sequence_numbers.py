@@ -87,7 +87,7 @@ number | operator | source | source of the forward
 1 | aten.native_batch_norm_backward |  | batch_norm
 0 | aten.convolution_backward |  | conv2d
 """,
-        until="2.14",
+        until="2.15",
     )
     # Later releases fold the batch dimensions of a linear layer by another view.
     run.joint.origins.expect(
@@ -124,7 +124,7 @@ number | operator | source | source of the forward
 1 | aten.native_batch_norm_backward |  | batch_norm
 0 | aten.convolution_backward |  | conv2d
 """,
-        since="2.14",
+        since="2.15",
     )
 
 
@@ -167,7 +167,7 @@ def test_profile_of_a_differentiable_backward(stack, device):
 11 | Mean
 12 | CompiledFunction
 """,
-        until="2.14",
+        until="2.15",
     )
     # Later releases fold the batch dimensions of a linear layer by another view.
     run.seen_by(PROFILER).expect(
@@ -186,5 +186,5 @@ def test_profile_of_a_differentiable_backward(stack, device):
 11 | Mean
 12 | CompiledFunction
 """,
-        since="2.14",
+        since="2.15",
     )

@@ -119,9 +119,9 @@ mul: f32[3, 3] = aten.mul(t, in0)
 mul_1: f32[3, 3] = aten.mul(t, in1)
 return (mul_1, mul)
 """,
-        since="2.13",
+        since="2.12",
     )
-    # Before 2.13 every tangent is taken to be contiguous, not to have the strides of its output.
+    # Before 2.12 every tangent is taken to be contiguous, not to have the strides of its output.
     run.backward.expect(
         """\
 in0: f32[3, 3]
@@ -132,7 +132,7 @@ mul: f32[3, 3](1, 3) = aten.mul(t, in0)
 mul_1: f32[3, 3](1, 3) = aten.mul(t, in1)
 return (mul_1, mul)
 """,
-        until="2.13",
+        until="2.12",
     )
 
 

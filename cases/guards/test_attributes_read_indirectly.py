@@ -80,7 +80,7 @@ def alternating(make, first, second):
 
 
 def row(*values, earlier=None, **more):
-    """A row, with the text that it has before 2.13 where that is another one."""
+    """A row, with the text that it has before 2.12 where that is another one."""
     return pytest.param(*values, earlier or values[-1], **more)
 
 
@@ -147,6 +147,6 @@ def test_attribute_of_an_object(stack, device, program, make, first, second, rea
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=2, recompiles=1)
-    run.recompiles.expect(reason, since="2.13")
+    run.recompiles.expect(reason, since="2.12")
     # Earlier, it is the attribute itself that is guarded.
-    run.recompiles.expect(earlier, until="2.13")
+    run.recompiles.expect(earlier, until="2.12")

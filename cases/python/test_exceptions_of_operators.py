@@ -93,7 +93,7 @@ def write_before_it(x):
 
 ROWS = [
     pytest.param(softmax_over_no_dimension, expected("""mul"""), id="dimension"),
-    pytest.param(sizes_that_do_not_fit, expected("""mul"""), id="sizes"),
+    pytest.param(sizes_that_do_not_fit, expected("""ones; mul"""), id="sizes"),
     pytest.param(index_out_of_range, expected("""mul"""), id="index"),
     pytest.param(unpack_wrong_number, expected("""mul"""), id="unpacked"),
     pytest.param(unknown_argument, expected("""mul"""), id="unknown_argument"),

@@ -15,6 +15,7 @@ from conformance.contract.profiles import PROFILES
 from conformance.contract.registry import LEVELS
 from conformance.report.finding_blocks import lacking, undeclared
 from conformance.report.markdown import code, escaped, table
+from conformance.report.state.by_release import by_release
 from conformance.report.state.faults import Fault, faults, shows
 from conformance.results.bugs import KINDS, UNREPORTED, Bug
 from conformance.results.claims import ClaimError, profile_claims
@@ -73,7 +74,9 @@ def state_page(
     ``records`` are the clauses, by which the profiles of a run that was ended before it made a claim are counted.
     """
     runs = sorted((one for column in columns for one in _stacks(column, records)), key=lambda one: one.order)
+    ledgers = list(ledgers)
     found = faults(bugs, ledgers, [one for run in runs for one in run.results])
+    released = list(by_release(found, {one.stack for one in ledgers}, columns))
     parts = [
         "# State",
         "Written by `conformance state`: every number is that of a result file or of `known_failures/`.",
@@ -87,6 +90,7 @@ def state_page(
         *(part for run in runs for part in _findings(run, bugs)),
         "## Faults of torch",
         *_faults(found, [one for run in runs for one in run.results]),
+        *(["## Faults by release", *released] if released else []),
     ]
     return "\n\n".join(parts) + "\n"
 
