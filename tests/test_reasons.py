@@ -67,6 +67,7 @@ STACK = '\nUser stack trace:\n  File "/some/case.py", line 7, in f\n    def f(x,
         ),
         (["0/0: 2 <= x.size()[0]  # def f(x) (user code shown is first use)"], "2 <= size of x at 0"),
         (["0/0: 2 <= x.size()[0] <= 2147483647"], "2 <= size of x at 0"),
+        (["0/0: x.size()[0] > 2"], "3 <= size of x at 0"),
         (
             ["0/0: b.storage_offset() == a.size()[0]  # duck sizing added this equality"],
             "storage offset of b == size of a at 0",

@@ -27,9 +27,9 @@ def run(
     return Results(environment={"torch": release}, results=results, incomplete=incomplete)
 
 
-def told(*runs: Results) -> list[str]:
+def told(*runs: Results, failing: Mapping[str, set[str]] | None = None) -> list[str]:
     """The parts of the page, but for the sentence that is always the same."""
-    return [part for part in by_release(FAULTS, {"inductor", "aot_eager"}, runs) if part != COUNTED]
+    return [part for part in by_release(FAULTS, {"inductor", "aot_eager"}, runs, failing or {}) if part != COUNTED]
 
 
 def test_what_came_and_went_is_named() -> None:
@@ -68,6 +68,13 @@ def test_a_fault_that_a_ledger_lists_is_there_though_no_case_shows_it() -> None:
     (table,) = told(run("2.9.1", {"a": "always"}), run("2.10.0", {"a": "pass"}), run("2.11.0", {"a": "always"}))
 
     assert [line.split("| ")[-2:] for line in table.splitlines()[3:]] == [["0 ", "0 |"], ["0 ", "0 |"]]
+
+
+def test_a_fault_whose_script_fails_is_there_though_no_case_shows_it() -> None:
+    """A row that has two faults names one of them."""
+    runs = [run("2.9.1", {"a": "went"}), run("2.10.0", {"a": "pass"})]
+    assert len(told(*runs)) > 1
+    assert len(told(*runs, failing={"went.py": {"2.9.1", "2.10.0"}})) == 1
 
 
 def test_one_release_is_compared_with_none() -> None:

@@ -96,6 +96,8 @@ def _grad(match: re.Match[str]) -> str:
 
 def _sizes(text: str) -> str:
     text = re.sub(r"([\w.\[\]'\"]+?)\.size\(\)\[(\d+)\]", r"size of \1 at \2", text)
+    # Torch 2.9 says of a size that it is more than a number, later releases that it is at least the next one.
+    text = re.sub(r"(size of \S+ at \d+) > (\d+)", lambda found: f"{int(found[2]) + 1} <= {found[1]}", text)
     text = re.sub(r"([\w.\[\]'\"]+?)\.stride\(\)\[(\d+)\]", r"stride of \1 at \2", text)
     return re.sub(r"([\w.\[\]'\"]+?)\.storage_offset\(\)", r"storage offset of \1", text)
 

@@ -57,6 +57,7 @@ def state(
     """Write the state of the stacks in result files, and of torch by the bugs that ship, as Markdown pages."""
     from conformance.contract.catalog import cases_root, records_with_needs
     from conformance.report.state.bug_pages import bug_pages
+    from conformance.report.state.measured import failing
     from conformance.report.state.page import state_page
     from conformance.results.ledger import FOLDER, load_bugs, load_folder
     from conformance.results.result_file import Results
@@ -67,7 +68,7 @@ def state(
     known, ledgers = load_bugs(folder), load_folder(folder).values()
     if files:
         runs = [Results.read(Path(file)) for file in files]
-        page = state_page(runs, known, ledgers, records_with_needs(cases_root()))
+        page = state_page(runs, known, ledgers, records_with_needs(cases_root()), failing(folder))
         if output:
             Path(output).write_text(page, encoding="utf-8")
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from packaging.version import Version
 
@@ -17,7 +18,7 @@ from conformance.results.result_file import NO_VERDICT, CaseResult, Results
 #: What a number of the table counts.
 COUNTED = (
     "Counted are the faults that a case of the run shows. A fault is new where such a case ran on the release before, "
-    "none showed it there, and no ledger lists it for that release; gone, the other way round."
+    "none showed it there, no ledger lists it and its script works there; gone, the other way round."
 )
 
 
@@ -31,14 +32,21 @@ class Release:
     ran: Set[str]
     shown: Mapping[str, Set[str]]
 
-    def shows_unlike(self, other: Release, fault: Fault) -> bool:
-        """Whether a case shows the fault here and none there, though such a case ran, and no ledger lists it there."""
+    def shows_unlike(self, other: Release, fault: Fault, failing: Mapping[str, Set[str]]) -> bool:
+        """Whether a case shows the fault here and none there, though such a case ran, and nothing says it is there."""
+        listed = any(in_range(span, other.name) for span in fault.releases.split(" or "))
+        scripted = other.name in failing.get(PurePath(str(fault.bug.script)).name, ())
         shown = self.shown[fault.bug.id] & other.ran and not other.shown[fault.bug.id]
-        return bool(shown) and not any(in_range(span, other.name) for span in fault.releases.split(" or "))
+        return bool(shown) and not (listed or scripted)
 
 
-def by_release(found: Sequence[Fault], stacks: Set[str], runs: Sequence[Results]) -> Iterator[str]:
-    """The parts of the page; none where no stack of ``stacks`` has complete runs on two releases of one device."""
+def by_release(
+    found: Sequence[Fault], stacks: Set[str], runs: Sequence[Results], failing: Mapping[str, Set[str]]
+) -> Iterator[str]:
+    """The parts of the page; none where no stack of ``stacks`` has complete runs on two releases of one device.
+
+    ``failing`` are the releases on which each script fails, by its file name.
+    """
     rows: list[list[str]] = []
     changes: dict[tuple[Version, str], dict[tuple[str, str], list[str]]] = {}
     kinds = {fault.bug.id: fault.kind for fault in found}
@@ -47,8 +55,8 @@ def by_release(found: Sequence[Fault], stacks: Set[str], runs: Sequence[Results]
         for one in releases:
             shown = [bug for bug, cases in one.shown.items() if cases]
             counts = Counter(kinds[bug] for bug in shown)
-            new = [fault.bug.id for fault in found if before and one.shows_unlike(before, fault)]
-            gone = [fault.bug.id for fault in found if before and before.shows_unlike(one, fault)]
+            new = [fault.bug.id for fault in found if before and one.shows_unlike(before, fault, failing)]
+            gone = [fault.bug.id for fault in found if before and before.shows_unlike(one, fault, failing)]
             rows.append([one.stack, one.device, one.name, *(str(counts[kind]) for kind in KINDS), str(len(shown))])
             rows[-1] += [str(len(new)), str(len(gone))] if before else ["-", "-"]
             for what, bug in (*(("new", bug) for bug in new), *(("gone", bug) for bug in gone)):

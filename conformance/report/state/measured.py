@@ -68,6 +68,15 @@ def measured(folder: Path) -> dict[str, list[Outcome]]:
     return found
 
 
+def failing(folder: Path) -> dict[str, set[str]]:
+    """The releases on whose CPU each script fails, by its file name; empty where nothing was measured."""
+    found = measured(folder) if (folder / MEASURED).is_file() else {}
+    return {
+        name: {one.torch for one in outcomes if one.machine == CPU and one.verdict == FAILS}
+        for name, outcomes in found.items()
+    }
+
+
 def _outcome(run: dict[str, Any], one: dict[str, Any]) -> Outcome:
     where = (run["torch"], run["machine"], run["python"], run["platform"])
     return Outcome(*where, one["status"], one["output"], one.get("error", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -68,15 +68,17 @@ def state_page(
     bugs: Mapping[str, Bug],
     ledgers: Iterable[Ledger],
     records: Sequence[Mapping[str, Any]] = (),
+    failing: Mapping[str, Set[str]] | None = None,
 ) -> str:
     """The text of the page: profiles, commands and findings by stack, then torch's own faults.
 
-    ``records`` are the clauses, by which the profiles of a run that was ended before it made a claim are counted.
+    ``records`` are the clauses, by which the profiles of a run that was ended before it made a claim are counted;
+    ``failing`` the releases on which the scripts of faults fail.
     """
     runs = sorted((one for column in columns for one in _stacks(column, records)), key=lambda one: one.order)
     ledgers = list(ledgers)
     found = faults(bugs, ledgers, [one for run in runs for one in run.results])
-    released = list(by_release(found, {one.stack for one in ledgers}, columns))
+    released = list(by_release(found, {one.stack for one in ledgers}, columns, failing or {}))
     parts = [
         "# State",
         "Written by `conformance state`: every number is that of a result file or of `known_failures/`.",
