@@ -97,16 +97,6 @@ def test_a_ledger_may_be_empty(tmp_path):
     assert ledger.load(tmp_path / "stack.toml").entries == ()
 
 
-def test_an_entry_may_ask_for_a_machine_with_a_gpu():
-    """What shows on the CPU of such a machine only is known there, and nowhere else."""
-    (found,) = ledger.parse(VALID.replace("phase =", 'machine = "gpu"\nphase ='), "x.toml").entries
-
-    assert ledger.match([found], CASE, "cpu", "2.13.0", has_gpu=True) is found
-    assert ledger.match([found], CASE, "cpu", "2.13.0") is None
-    with pytest.raises(LedgerError, match="the machine 'tpu' is not 'gpu'"):
-        ledger.parse(VALID.replace("phase =", 'machine = "tpu"\nphase ='), "x.toml")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

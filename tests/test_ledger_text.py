@@ -42,7 +42,7 @@ def test_a_ledger_that_nothing_changes_stays_as_it_is() -> None:
     text = text_of()
     listed = failure("layout/a.py::c", "outputs[0].stride")
 
-    assert text.add([listed], False) == text.update({("layout/a.py::c", "cpu"): listed}, False) == []
+    assert text.add([listed]) == text.update({("layout/a.py::c", "cpu"): listed}) == []
     assert text.text == WRITTEN
 
 
@@ -56,7 +56,6 @@ def test_what_fails_is_added_below_what_is_there() -> None:
             failure("layout/a.py::f", "outputs[1].value"),
             failure("layout/a.py::g", exception='E"\x7f'),
         ],
-        False,
     )
     found = ledger.parse(text.text, "own.toml")
 
@@ -69,7 +68,7 @@ def test_what_fails_is_added_below_what_is_there() -> None:
     assert found.entries[-1].applies("layout/a.py::g", "cpu", "2.13.1")
     assert not found.entries[-1].applies("layout/a.py::g", "cpu", "2.14.0")
     assert found.entries[-1].explains("call", (), 'E"\x7f')
-    assert text_of(text.text).add([failure("layout/a.py::h", "outputs[0].value")], False)
+    assert text_of(text.text).add([failure("layout/a.py::h", "outputs[0].value")])
     assert len(ledger.parse(text.text, "own.toml").bugs) == 3
 
 
@@ -77,7 +76,7 @@ def test_a_case_that_fails_otherwise_is_not_added_beside_its_entry() -> None:
     """Two entries about one failure would be a mistake; the line says so."""
     text = text_of()
 
-    assert text.add([failure("layout/a.py::c", "outputs[0].value")], False) == [
+    assert text.add([failure("layout/a.py::c", "outputs[0].value")]) == [
         "kept: layout/a.py::c on cpu: fails otherwise than listed"
     ]
     assert text.text == WRITTEN
@@ -86,12 +85,12 @@ def test_a_case_that_fails_otherwise_is_not_added_beside_its_entry() -> None:
 def test_what_passes_is_removed() -> None:
     """The case from its entry, the entry with its last case, the bug with its last entry; comments stay."""
     text = text_of()
-    assert text.update({("layout/a.py::c", "cpu"): None}, False) == [
+    assert text.update({("layout/a.py::c", "cpu"): None}) == [
         "removed: layout/a.py::c on cpu: passes, call: outputs[0].stride was listed"
     ]
     assert text.text == WRITTEN.replace('"layout/a.py::c", ', "")
 
-    said = text.update({("layout/a.py::d", "cpu"): None}, False)
+    said = text.update({("layout/a.py::d", "cpu"): None})
     assert said[1:] == ["removed: the bug strides, which no entry refers to any more"]
     assert text.text == '# My stack\'s.\nstack = "mine"\n'
 
@@ -100,7 +99,7 @@ def test_what_fails_otherwise_is_rewritten() -> None:
     """It keeps its bug, its torch range and the comment above it."""
     text = text_of()
     said = text.update(
-        {(f"layout/a.py::{name}", "cpu"): failure(f"layout/a.py::{name}", exception="E") for name in "cd"}, False
+        {(f"layout/a.py::{name}", "cpu"): failure(f"layout/a.py::{name}", exception="E") for name in "cd"}
     )
     found = ledger.parse(text.text, "own.toml")
 
@@ -114,7 +113,7 @@ def test_a_device_on_which_an_entry_holds_keeps_it() -> None:
     """An entry about every device is narrowed to that one where it holds on one and not on the other."""
     text = text_of()
     ran = {("layout/a.py::c", "cpu"): None, ("layout/a.py::c", "cuda"): failure("layout/a.py::c", "outputs[0].stride")}
-    text.update(ran, True)
+    text.update(ran)
 
     assert [(one.case, one.device) for one in ledger.parse(text.text, "own.toml").entries] == [
         ("layout/a.py::d", "*"),
@@ -126,7 +125,7 @@ def test_entries_for_other_releases_stay() -> None:
     """A run says nothing about a release that it did not run on."""
     text = text_of(WRITTEN.replace(">=2.9", "<2.13"))
 
-    assert text.update({("layout/a.py::c", "cpu"): None}, False) == []
+    assert text.update({("layout/a.py::c", "cpu"): None}) == []
 
 
 def test_signatures_are_added_once() -> None:
@@ -148,7 +147,7 @@ def test_a_ledger_of_another_stack_is_not_edited() -> None:
 def test_a_new_ledger_begins_with_its_stack(tmp_path: Path) -> None:
     """There is no file yet: it names its stack, and holds what fails."""
     text = LedgerText.read(tmp_path / "new" / "own.toml", "mine", "2.13.0", {})
-    text.add([failure("layout/a.py::c", "outputs[0].value")], False)
+    text.add([failure("layout/a.py::c", "outputs[0].value")])
     text.write(tmp_path / "new" / "own.toml")
 
     assert ledger.load(tmp_path / "new" / "own.toml").stack == "mine"

@@ -28,7 +28,7 @@ FOLDER = "known_failures"
 
 _SHARED = ("bug", "torch")
 _FAILURE = (*_SHARED, "phase", "cases")
-_OPTIONAL = ("device", "observables", "exception", "machine")
+_OPTIONAL = ("device", "observables", "exception")
 _SIGNATURE = (*_SHARED, "signatures")
 _LISTS = ("cases", "observables", "signatures")
 _TABLES = ("stack", "failure", "signature", "bugs")
@@ -62,15 +62,11 @@ class Entry:
     bug: Bug
     observables: frozenset[str] = frozenset()
     exception: str | None = None
-    #: "gpu" where the failure, though of the CPU, shows only on a machine that has a GPU.
-    machine: str | None = None
     #: False of another stack's entry: it excuses a failure and demands none.
     strict: bool = True
 
-    def applies(self, case: str, device: str, torch_version: str, *, has_gpu: bool = False) -> bool:
-        """Whether the entry is about this case, on this device, torch release and machine."""
-        if self.machine == "gpu" and not has_gpu:
-            return False
+    def applies(self, case: str, device: str, torch_version: str) -> bool:
+        """Whether the entry is about this case, on this device and torch release."""
         return self.case == case and self.device in ("*", device) and in_range(self.torch, torch_version)
 
     def explains(self, phase: str, observables: Collection[str], exception: str | None) -> bool:
@@ -227,18 +223,14 @@ def _entries(table: dict[str, Any], where: str, bugs: Mapping[str, Bug]) -> list
         raise LedgerError(f"{where}: the phase {table['phase']!r} is not one of {', '.join(PHASES)}")
     if bool(observables) == ("exception" in table):
         raise LedgerError(f"{where}: needs the observables that differ or the exception that is raised, one of the two")
-    if table.get("machine", "gpu") != "gpu":
-        raise LedgerError(f"{where}: the machine {table['machine']!r} is not 'gpu', all that an entry may ask for")
     stated = {"device": "*", **{key: value for key, value in table.items() if key != "cases"}}
     stated.update(bug=bugs[table["bug"]], observables=observables)
     return [Entry(case, **stated) for case in table["cases"]]
 
 
-def match(
-    entries: Iterable[Entry], case: str, device: str, torch_version: str, *, has_gpu: bool = False
-) -> Entry | None:
+def match(entries: Iterable[Entry], case: str, device: str, torch_version: str) -> Entry | None:
     """The entry about this case, device and torch release; two are a mistake of the ledger."""
-    found = [entry for entry in entries if entry.applies(case, device, torch_version, has_gpu=has_gpu)]
+    found = [entry for entry in entries if entry.applies(case, device, torch_version)]
     if len(found) > 1:
         raise LedgerError(f"{case}: {len(found)} entries apply on {device} and torch {torch_version}; keep one")
     return found[0] if found else None

@@ -79,15 +79,11 @@ class LedgerText:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.text, encoding="utf-8")
 
-    def add(self, failures: Iterable[Failure], has_gpu: bool) -> list[str]:
+    def add(self, failures: Iterable[Failure]) -> list[str]:
         """Draft an entry for each failure of a case that has none, one bug a signature; a line for each failure."""
         said = []
         for one in failures:
-            known = [
-                entry
-                for _, entry in self._entries()
-                if entry.applies(one.case, one.device, self.torch, has_gpu=has_gpu)
-            ]
+            known = [entry for _, entry in self._entries() if entry.applies(one.case, one.device, self.torch)]
             if not known:
                 bug = self._drafted(one.signature, one.script)
                 self._put("failure", one.table(bug, one.device, self._release()), "cases")
@@ -108,7 +104,7 @@ class LedgerText:
                 said.append(f"added: {signature}")
         return said
 
-    def update(self, ran: Mapping[tuple[str, str], Failure | None], has_gpu: bool) -> list[str]:
+    def update(self, ran: Mapping[tuple[str, str], Failure | None]) -> list[str]:
         """Bring the entries of cases that ran up to date: by case and device its failure, None where it passes.
 
         What passes is removed, what fails otherwise than listed is rewritten; each is one line of what is returned.
@@ -116,9 +112,7 @@ class LedgerText:
         said: list[str] = []
         for table, entry in self._entries():
             seen = {
-                device: failure
-                for (case, device), failure in ran.items()
-                if entry.applies(case, device, self.torch, has_gpu=has_gpu)
+                device: failure for (case, device), failure in ran.items() if entry.applies(case, device, self.torch)
             }
             wrong = {
                 device: failure
@@ -140,9 +134,7 @@ class LedgerText:
                     continue
                 whole = entry.device == "*" and len(seen) == 1
                 stated = failure.table(entry.bug.id, "*" if whole else device, entry.torch)
-                self._put(
-                    "failure", {**stated, **({"machine": entry.machine} if entry.machine else {})}, "cases", above
-                )
+                self._put("failure", stated, "cases", above)
                 listed = f"{entry.describe()} was listed, {_shown(failure)} is seen"
                 said.append(f"rewritten: {entry.case} on {device}: {listed}")
         return said + self._without_unused_bugs()

@@ -130,13 +130,12 @@ class ResultFolder:
         """
         [stack] = {target.stack for target in self.targets}
         text = LedgerText.read(path, stack, str(self.results.environment["torch"]), shared or {})
-        has_gpu = bool(self.results.environment.get("gpus"))
         if update:
             ran = {(one.case, one.device): self._failure(one) for one in self.results.results if self._ran(one)}
-            said = text.update(ran, has_gpu)
+            said = text.update(ran)
         else:
             failed = [self._failure(one) for one in self.results.results if one.outcome == "fail" and self._ran(one)]
-            said = text.add(filter(None, failed), has_gpu)
+            said = text.add(filter(None, failed))
         text.write(path)
         return [f"{path}: {line}" for line in said or ["nothing to change"]]
 
