@@ -551,3 +551,37 @@ def test_a_fake_tensor_that_is_left_behind_is_told_by_its_type():
 
     (found,) = run.comparison.discrepancies
     assert (found.observable, found.actual) == ("type", "torch._subclasses.fake_tensor.FakeTensor")
+
+
+class Holds(torch.Tensor):
+    """Wraps a tensor, and is written to and copied as it is."""
+
+    held: torch.Tensor
+
+    @staticmethod
+    def __new__(cls, held):
+        return torch.Tensor._make_wrapper_subclass(cls, held.shape, dtype=held.dtype, device=held.device)
+
+    def __init__(self, held):
+        self.held = held
+
+    def __tensor_flatten__(self):
+        return ["held"], None
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        out = func(*(one.held if isinstance(one, Holds) else one for one in args), **(kwargs or {}))
+        return Holds(out) if isinstance(out, torch.Tensor) else out
+
+
+def test_a_fake_tensor_inside_of_an_output_has_no_values():
+    """A stack that traces the program may return what it traced, wrapped as eager's output is."""
+
+    def holds_fake(compiled):
+        return lambda x: Holds(FakeTensorMode().from_tensor(compiled(x).held))
+
+    run = wrapped(holds_fake).run(Holds, calls_of(lambda: (torch.ones(3),)))
+
+    assert [(found.name, found.actual) for found in run.comparison.discrepancies] == [
+        ("outputs[0].value", "unreadable (TypeError)")
+    ]

@@ -20,9 +20,10 @@ from conformance.operator_samples.conditioning import has_steady_gradients, is_s
 from conformance.operator_samples.forms import FORMS, everywhere_runs, in_every_form, is_refused, runs
 from conformance.operator_samples.rows import FAMILIES, kinds_of, members, operators
 from conformance.operator_samples.sample import Sample, copies
-from conformance.operator_samples.source import NoText, call, program_text, tensor_text, whole_text
+from conformance.operator_samples.source import NoText, SampleCalls, call, program_text, tensor_text, whole_text
 from conformance.operator_samples.spelling import is_difference, left_out, orders_equals
-from conformance.operator_samples.trial import _calls
+from conformance.program.expressions import Expressions
+from conformance.program.sources import ScriptError
 
 RECORD = {"dtypes": ["float32", "int64"], "gradients": ["float32"], "errors": True, "in_place": "", "out": True}
 ADD = Sample("add", "torch.add", (torch.ones(2, 3), torch.ones(3)), {"alpha": 2})
@@ -95,6 +96,23 @@ def test_a_large_sample_has_a_script() -> None:
     assert torch.equal(made, torch.arange(4000))
 
 
+def test_the_inputs_of_a_whole_row_have_a_script() -> None:
+    """Fresh for each call, large ones packed; tensors that nobody wants in a script are no text."""
+    calls = SampleCalls([Sample("add", "torch.add", (torch.ones(2), torch.arange(4000))), ADD], 2)
+    write = Expressions()
+    names: dict[str, Any] = {}
+    told = write.of(calls)
+    exec("\n".join([*write.sources.imports, write.text()]), names)
+    first, second = names[told]("cpu")
+
+    for made in (first, second):
+        assert all(map(torch.equal, made, calls("cpu")[0]))
+        assert len(made) == len(calls("cpu")[0])
+    assert first[0] is not second[0]
+    with pytest.raises(ScriptError, match="cannot be written down: a tensor of 200000 elements"):
+        Expressions().of(SampleCalls([Sample("abs", "torch.abs", (torch.ones(200_000),))]))
+
+
 def test_long_tensors_are_not_written_down() -> None:
     """A tensor of thousands of elements is no text for a reader."""
     with pytest.raises(NoText, match="4000 elements"):
@@ -153,7 +171,7 @@ def test_special_values_of_each_dtype() -> None:
 
 def test_forms_of_one_sample_share_no_memory() -> None:
     """In the program of a row what one form writes in place is not what another one reads."""
-    [given] = _calls([ADD, formed(ADD, "in_place", in_place="torch.Tensor.add_")[0]], 1)("cpu")
+    [given] = SampleCalls([ADD, formed(ADD, "in_place", in_place="torch.Tensor.add_")[0]], 1)("cpu")
 
     assert len({tensor.untyped_storage().data_ptr() for tensor in given}) == len(given) == 4
 

@@ -184,6 +184,11 @@ def test_a_function_is_written_as_what_it_is(function: Callable[..., Any]) -> No
     assert torch.equal(eval(expression, names)(x), function(x))
 
 
+def test_a_method_of_a_builtin_type_is_written_by_its_name() -> None:
+    """As a case's step uses it that takes a container's last element."""
+    assert Expressions().of(functools.partial(list.pop)) == "functools.partial(list.pop)"
+
+
 def test_what_cannot_be_written_is_said() -> None:
     """A value that no source makes is named in one line."""
     with pytest.raises(ScriptError, match="no script can write it"):

@@ -1,4 +1,4 @@
-"""Errors, what they wrap or were raised from, and what they say; pasted into scripts as well."""
+"""What wraps something else: errors, with what they say, and tensors; pasted into scripts as well."""
 
 from __future__ import annotations
 
@@ -60,3 +60,12 @@ def error_text(error: BaseException | None) -> str:
         return "(nothing raised)"
     error = innermost(error)
     return f"{type(error).__name__}: {canonical_words(first_line(error))}"
+
+
+def is_fake(tensor: Any) -> bool:
+    """Whether a tensor, or one that it wraps, is a compiler's stand-in for one."""
+    from torch._subclasses import FakeTensor
+
+    flatten = getattr(type(tensor), "__tensor_flatten__", None)
+    wrapped = [getattr(tensor, name) for name in flatten(tensor)[0]] if flatten is not None else []
+    return isinstance(tensor, FakeTensor) or any(map(is_fake, wrapped))

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 
 from conformance.operator_samples.sample import Sample, Spelled, copies
+from conformance.program.programs import WrittenCalls
+from conformance.program.sources import ScriptError
 
 #: Tensors with more elements are no text that anyone reads; of many more nobody wants a script.
 LONGEST, LONGEST_PACKED = 512, 100_000
@@ -55,6 +57,31 @@ def whole_text(sample: Sample, device: str, ending: str = "", *, packed: bool = 
     unpacked = "import base64\nimport zlib\n\n" if "base64." in rows else ""
     program = program_text([sample], device, ending)
     return f"{unpacked}{program}\n\ndef calls{ending}(device):\n    return [(\n{rows}    )]\n"
+
+
+class SampleCalls(WrittenCalls):
+    """The tensors of samples as the arguments of a call, fresh in each of ``count`` calls.
+
+    What the forms of one sample share in memory, its copies do not.
+    """
+
+    def __init__(self, samples: Sequence[Sample], count: int = 1) -> None:
+        self.samples, self.count = samples, count
+
+    def __call__(self, device: str) -> list[Any]:
+        return [
+            tuple(tensor for sample in self.samples for tensor in copies(sample.tensors, device))
+            for _ in range(self.count)
+        ]
+
+    def text(self, name: str) -> str:
+        try:
+            rows = [tensor_text(tensor, packed=True) for sample in self.samples for tensor in sample.tensors]
+        except NoText as error:
+            raise ScriptError(f"the inputs cannot be written down: {error}") from error
+        tensors = "".join(f"            {row},\n" for row in rows)
+        one_call = f"        (\n{tensors}        )\n        for _ in range({self.count})\n"
+        return f"def {name}(device):\n    return [\n{one_call}    ]"
 
 
 def call(sample: Sample, device: str = "cpu") -> Any:

@@ -17,8 +17,8 @@ from conformance.operator_samples import store
 from conformance.operator_samples.conditioning import has_steady_gradients
 from conformance.operator_samples.forms import EVERY_FORM, FORMS, everywhere_runs, in_every_form, is_refused
 from conformance.operator_samples.rows import ALONE, OF_FAMILY, QUICK_KINDS, everything, is_family, members
-from conformance.operator_samples.sample import Sample, copies
-from conformance.operator_samples.source import NoText, program_text, whole_text
+from conformance.operator_samples.sample import Sample
+from conformance.operator_samples.source import NoText, SampleCalls, program_text, whole_text
 from conformance.operator_samples.spelling import RANDOM, is_difference, orders_equals
 from conformance.program.programs import Program
 from conformance.run.bound_stack import BoundStack
@@ -38,7 +38,7 @@ def assert_samples_as_eager(stack: BoundStack, row: str, form: str, *, calls: in
     chosen = [sample for sample in _samples(row, form) if everywhere_runs(sample, stack.device)]
     if not chosen:
         raise NothingToTry(f"torch {torch.__version__} has no sample of {row} in the form {form}")
-    run = stack.run(_whole(chosen, stack.device), _calls(chosen, calls))
+    run = stack.run(_whole(chosen, stack.device), SampleCalls(chosen, calls))
     found = run.comparison.discrepancies
     if not found:
         # One operator alone may be what Dynamo breaks a graph at, so that nothing is left to compile.
@@ -87,13 +87,6 @@ def _whole(samples: Sequence[Sample], device: str) -> Program:
     return Program(function=module.program, backward=not any(sample.operator in RANDOM for sample in samples))
 
 
-def _calls(samples: Sequence[Sample], count: int) -> Any:
-    """Fresh tensors for each call; what the forms of one sample share in memory, its copies do not."""
-    return lambda device: [
-        tuple(tensor for sample in samples for tensor in copies(sample.tensors, device)) for _ in range(count)
-    ]
-
-
 def run_alone(stack: BoundStack, sample: Sample, calls: int) -> Run:
     """One sample as a program of its own, from its text where its inputs can be written down."""
     ending = re.sub(r"\W+", "_", f"_{sample.name}").rstrip("_")
@@ -101,7 +94,7 @@ def run_alone(stack: BoundStack, sample: Sample, calls: int) -> Run:
         module = _module(whole_text(sample, stack.device, ending, packed=True))
         made = vars(module)[f"calls{ending}"]
     except NoText:
-        module, made = _module(program_text([sample], stack.device, ending)), _calls([sample], 1)
+        module, made = _module(program_text([sample], stack.device, ending)), SampleCalls([sample])
     if calls > 1:
         made = functools.partial(_repeated, made, calls)
     return stack.run_beside(Program(function=vars(module)[f"program{ending}"]), made)

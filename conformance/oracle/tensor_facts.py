@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._subclasses import FakeTensor
 
+from conformance.canonical.wrapped import is_fake
 from conformance.oracle.observation import Place, Unreadable
 
 NO_GRADIENT = object()
@@ -93,7 +93,7 @@ def _quantization(tensor: torch.Tensor) -> str:
 
 def value_of(tensor: torch.Tensor) -> torch.Tensor:
     """A dense copy of the values, made without autograd; raises a TypeError where a stack left a fake tensor."""
-    if isinstance(tensor, FakeTensor):
+    if is_fake(tensor):
         raise TypeError("a fake tensor has no values")
     with torch.no_grad():
         plain_tensor = tensor.detach()

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from conformance.program.programs import CallSequence, TensorRecipe, _ModuleFactory
+from conformance.program.programs import CallSequence, TensorRecipe, WrittenCalls, _ModuleFactory
 from conformance.program.sources import ScriptError, Sources, module_of, source_within
 
 #: Where functions written in C are looked for by their name.
@@ -123,6 +123,12 @@ class Expressions:
             return f"lambda device: {self.of(value.module_class)}().to(device)"
         if isinstance(value, CallSequence):
             return self._calls(value)
+        if isinstance(value, WrittenCalls):
+            self.sources.imports |= {"import base64": None, "import torch": None, "import zlib": None}
+            self._made["inputs_of_the_calls"] = value.text("inputs_of_the_calls")
+            return "inputs_of_the_calls"
+        if isinstance(value, types.MethodDescriptorType) and value.__objclass__.__module__ == "builtins":
+            return f"{value.__objclass__.__name__}.{value.__name__}"
         if isinstance(value, types.MethodType):
             return f"{self.of(value.__self__)}.{value.__name__}"
         if isinstance(value, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):

@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from conformance.canonical.wrapped import is_fake
+
 Facts = dict[tuple[str, str], Any]
 SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.layout, slice, range)
 NOT_ITS_OWN = {*vars(torch.nn.Module()), "forward", "_compiled_call_impl", "_flat_weight_refs", "_is_torch_compile"}
@@ -208,7 +210,9 @@ def undo_of(tensor: torch.Tensor) -> Callable[[], None]:
 
 
 def value_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A dense copy of the values, made without autograd."""
+    """A dense copy of the values, made without autograd; raises a TypeError where a stack left a fake tensor."""
+    if is_fake(tensor):
+        raise TypeError("a fake tensor has no values")
     with torch.no_grad():
         dense = tensor.detach()
         if dense.is_nested:
