@@ -57,6 +57,11 @@ def pool(x):
     return functional.max_pool2d(x, 3, stride=2, padding=1), functional.avg_pool2d(x, 2)
 
 
+def pool_and_undo_it(x):
+    pooled, places = functional.max_pool2d(x, 2, return_indices=True)
+    return functional.max_unpool2d(pooled, places, 2, output_size=x.shape)
+
+
 def normalize(x):
     channels = torch.arange(1.0, x.shape[1] + 1, device=x.device)
     return functional.batch_norm(x, channels, channels, eps=0.5), functional.group_norm(x, 1)
@@ -87,6 +92,16 @@ def test_convolution_and_pooling_in_3d(stack, device, layout):
 def test_pooling(stack, device, layout):
     """Maximum and average pooling have eager's strides."""
     run = stack.run(pool, partial(laid_out, layout=layout))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1, recompiles=0)
+
+
+@every_layout
+@clause("layout.outputs.strides_of_images")
+def test_pooling_undone(stack, device, layout):
+    """An image whose largest elements are put back where they were has eager's strides."""
+    run = stack.run(pool_and_undo_it, partial(laid_out, layout=layout))
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1, recompiles=0)
