@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from conformance.operator_samples.sample import Sample, Spelled, copies
-from conformance.program.programs import WrittenCalls
+from conformance.program.expressions import WrittenCalls
 from conformance.program.sources import ScriptError
 
 #: Tensors with more elements are no text that anyone reads; of many more nobody wants a script.

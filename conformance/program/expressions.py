@@ -11,12 +11,13 @@ import re
 import sys
 import textwrap
 import types
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from conformance.program.programs import CallSequence, TensorRecipe, WrittenCalls, _ModuleFactory
+from conformance.program.programs import CallSequence, TensorRecipe, _ModuleFactory
 from conformance.program.sources import ScriptError, Sources, module_of, source_within
 
 #: Where functions written in C are looked for by their name.
@@ -44,6 +45,18 @@ AS_THEY_PRINT = (
     torch.layout,
     torch.memory_format,
 )
+
+
+class WrittenCalls(ABC):
+    """Calls that write themselves into scripts: a function of the device, as `Calls` are, with its own text."""
+
+    @abstractmethod
+    def __call__(self, device: str) -> list[Any]:
+        """The argument tuples of the calls."""
+
+    @abstractmethod
+    def text(self, name: str) -> str:
+        """The source of the function under a name, which needs nothing but ``torch``, ``base64`` and ``zlib``."""
 
 
 class Expressions:

@@ -41,17 +41,6 @@ def call(*args: Any, before: Callable[[Any], None] | None = None, **kwargs: Any)
     return Call(args, kwargs, before)
 
 
-class WrittenCalls:
-    """Calls that write themselves into scripts: a function of the device, as `Calls` are, with its own text."""
-
-    def __call__(self, device: str) -> list[Any]:
-        raise NotImplementedError
-
-    def text(self, name: str) -> str:
-        """The source of the function under a name, which needs nothing but ``torch``, ``base64`` and ``zlib``."""
-        raise NotImplementedError
-
-
 @dataclass(frozen=True)
 class TensorRecipe:
     shape: tuple[int, ...]

@@ -29,10 +29,10 @@ def needed(eager: Observation) -> dict[str, str]:
             kind = path_of(where)[0]
             if observable == "requires_grad" and fact is True and kind == "outputs":
                 found.setdefault("training", f"{where} requires grad")
-            argument = re.sub(r"^calls\[\d+\]\.", "", where)
-            of_a_call = phase.kind == "call" and kind == "arguments" and observable == "dtype"
-            if of_a_call and dtypes.setdefault(argument, fact) != fact:
-                found.setdefault("recompiles", f"{argument} is of another dtype in a later call")
+            if phase.kind == "call" and kind == "arguments" and observable == "dtype":
+                argument = re.sub(r"^calls\[\d+\]\.", "", where)
+                if dtypes.setdefault(argument, fact) != fact:
+                    found.setdefault("recompiles", f"{argument} is of another dtype in a later call")
             written = phase.kind == "call" and observable == "version" and fact in ("moved", UNTRACKED)
             if written and kind in _WRITTEN:
                 found.setdefault(_WRITTEN[kind], f"{where} is written to")

@@ -74,7 +74,8 @@ def otherwise_raised(says: str, stack: Side, lines: list[str]) -> list[str]:
 def differing(case: Case) -> list[str]:
     """Both sides, one after the other: a line for everything that differs."""
     recompiles = Lines()
-    torch.set_num_threads(case.threads or torch.get_num_threads())
+    if case.threads:
+        torch.set_num_threads(case.threads)
     with modes_restored():
         eager = observe(case, compiled=False)
     torch._dynamo.reset()
