@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from conformance.contract.catalog import cases_root, records_with_needs
 from conformance.contract.profiles import PROFILES, profiles_of
 from conformance.results.claims import ClaimError, merged_claims, profile_claims
 from conformance.results.result_file import CaseResult
+from conformance.run import environment
 
 RECORDS: list[dict[str, Any]] = [
     {"id": f"layout.{name}.kept", "level": "MUST", "needs": [need], "cases": [f"layout/test_{name}.py::test_it"]}
@@ -94,3 +96,14 @@ def test_parts_on_several_devices_are_repeated_one_after_the_other() -> None:
     parts = [{"stack": "mine", "command": one} for one in (*commands, commands[0])]
 
     assert [one["command"] for one in merged_claims(parts, RECORDS, [])] == ["; ".join(commands)]
+
+
+def test_the_suite_knows_its_version_without_being_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkout that is only on the path says in its results what an installed one says."""
+    installed = environment.suite()
+
+    def none(package: str) -> str:
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(metadata, "version", none)
+    assert environment.suite() == installed

@@ -5,9 +5,15 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def environment() -> dict[str, Any]:
@@ -31,7 +37,7 @@ def suite() -> dict[str, Any]:
     root = Path(__file__).resolve().parents[2]
     describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     commit = _first_line(describe) if (root / ".git").exists() else None
-    return {"version": _version("torch-conformance") or "not installed", "commit": commit}
+    return {"version": _version("torch-conformance") or _version_of_checkout(root), "commit": commit}
 
 
 def _version(package: str) -> str | None:
@@ -39,6 +45,14 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _version_of_checkout(root: Path) -> str:
+    """What the suite's own pyproject.toml says, where it runs without having been installed."""
+    file = root / "pyproject.toml"
+    if not file.is_file():
+        return "unknown"
+    return str(tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"])
 
 
 def _first_line(command: list[str]) -> str | None:
