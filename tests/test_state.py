@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -69,7 +70,8 @@ def test_a_run_that_was_killed_has_its_profiles_counted(
 
     assert state(monkeypatch, str(KEPT / "torch.json")) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "| inductor | ? | 2.9.1 | cpu | 2026-11-27 |" + " partial |" * len(PROFILES) + " 0 |" in lines
+    (row,) = [line for line in lines if line.startswith("| inductor | ? | 2.9.1 | cpu | 2026-11-27 |")][:1]
+    assert re.fullmatch(r"\|.*\|" + r" partial \d+/\d+ \|" * len(PROFILES) + r" 0 \|", row)
     assert any(line.startswith("- inductor, ") and line.endswith(": the file has no command") for line in lines)
 
 

@@ -83,9 +83,11 @@ def state_page(
         "# State",
         "Written by `conformance state`: every number is that of a result file or of `known_failures/`.",
         "## Stacks",
+        "A profile `conforms`, `fails`, or is `partial` where something did not run; beside it, MUST clauses kept/all.",
         table(["stack", "package", "torch", "device", "date", *PROFILES, "findings"], map(_summary, runs), left=11),
-        "## Clauses by profile",
+        "<details><summary>Clauses by profile: kept, broken, not run</summary>",
         _profiles(runs),
+        "</details>",
         "## Runs",
         "\n".join(map(_run, runs)),
         "## Findings",
@@ -116,8 +118,13 @@ def _counted(records: Sequence[Mapping[str, Any]], results: Sequence[CaseResult]
 
 
 def _summary(one: StackRun) -> list[str]:
-    statuses = [one.profiles[name]["status"] if name in one.profiles else "-" for name in PROFILES]
+    statuses = [_status(one.profiles[name]) if name in one.profiles else "-" for name in PROFILES]
     return [one.stack, one.package, one.torch, one.devices, one.date, *statuses, str(len(one.findings))]
+
+
+def _status(profile: Mapping[str, Any]) -> str:
+    counts = profile["must"]
+    return f"{profile['status']} {counts['kept']}/{sum(counts.values())}"
 
 
 def _profiles(runs: Sequence[StackRun]) -> str:
