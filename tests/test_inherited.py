@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 import torch
 
-from conformance.contract.ladder import layers, rungs
+from conformance.contract.ladder import WITHOUT_DYNAMO, layers, rungs
 from conformance.results.result_file import Results
 from conformance.run.attribution import first_divergence, inherited, rungs_below
 from conformance.run.bound_stack import BoundStack
 from conformance.run.run import Run
 from conformance.run.texts import ConformanceFailure
 from conformance.stacks import resolve
+from conformance.stacks.builtin import BUILTIN
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What buffers that are kept and used again do to two calls.
@@ -91,6 +92,12 @@ def test_layers() -> None:
     beside = ("aot_default_partition", "aot_core_decompositions")
     assert layers(True) == ("dynamo", "aot_eager", *beside, "aot_eager_decomp_partition")
     assert rungs("aot_default_partition") == ["dynamo", "aot_eager", "aot_default_partition"]
+
+
+def test_a_stack_without_dynamo_stands_on_no_rung() -> None:
+    """A report draws its failures without a ladder."""
+    assert {stack.name for stack in BUILTIN if not stack.captured_by_dynamo} == set(WITHOUT_DYNAMO)
+    assert all(resolve(name).ladder == () and rungs(name) == [name] for name in WITHOUT_DYNAMO)
 
 
 def test_a_fault_diverges_first_where_its_own_place_differs() -> None:

@@ -8,10 +8,14 @@ LADDER = ("dynamo", "aot_eager", "aot_eager_decomp_partition")
 DEFAULT_PARTITION, CORE_DECOMPOSITIONS = BESIDE = ("aot_default_partition", "aot_core_decompositions")
 #: All that a backend behind AOTAutograd may stand on, lowest first.
 LAYERS = (*LADDER[:2], *BESIDE, *LADDER[2:])
+#: Dynamo captures nothing for these: they stand on no rung.
+WITHOUT_DYNAMO = ("aot_inductor",)
 
 
 def rungs(stack: str) -> list[str]:
     """The ladder that a failing program is run up: from Dynamo to the stack itself, which may be a rung."""
+    if stack in WITHOUT_DYNAMO:
+        return [stack]
     end = "aot_eager_decomp_partition" if stack in BESIDE else stack
     below = LADDER[: LADDER.index(end)] if end in LADDER else LADDER
     return [*below, stack]
