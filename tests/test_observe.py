@@ -472,6 +472,17 @@ def test_a_reference_leaves_control_flow_as_it_was() -> None:
     assert observe(program, calls, "cpu").raised is None
 
 
+def test_integers_are_promoted_to_float64_in_the_reference() -> None:
+    """What eager's kernel for float32 gets wrong of them is its rounding, and no measure for another's."""
+    numbers = torch.arange(1, 8)
+    program = Program.of(lambda x: torch.special.bessel_y1(x))
+
+    exact = reference(program, calls_of(lambda: (numbers.clone(),)), "cpu").phases[0].facts["outputs[0]", "value"]
+
+    assert torch.equal(exact, torch.special.bessel_y1(numbers.double()))
+    assert torch.get_default_dtype() is torch.float32
+
+
 def test_containers_that_contain_each_other_are_looked_at() -> None:
     """Lists that contain themselves and each other are seen in full and soon, as argument, output and global alike."""
     held: list[Any] = []

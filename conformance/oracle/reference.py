@@ -7,6 +7,8 @@ that the masks are the same.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -37,6 +39,9 @@ class Widened(TorchDispatchMode):  # type: ignore[no-untyped-call]
             kwargs["dtype"] = torch.float64
             result = func(*args, **kwargs)
             return result.to(asked).to(torch.float64) if self.rounding else result
+        if takes_tensors and not self.rounding and not _has_floats(args, kwargs):
+            with _default_dtype(torch.float64):  # what integers are promoted to
+                return func(*args, **kwargs)
         return tree_map(_widen, func(*args, **kwargs)) if _makes_new(func, takes_tensors) else func(*args, **kwargs)
 
     @staticmethod
@@ -53,6 +58,21 @@ class Widened(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def _makes_new(func: Any, takes_tensors: bool) -> bool:
     return not takes_tensors or func is torch.ops.aten.lift_fresh.default or not func._schema.is_mutable
+
+
+def _has_floats(args: Any, kwargs: Any) -> bool:
+    leaves = torch.utils._pytree.tree_leaves((args, kwargs))
+    return any(isinstance(leaf, torch.Tensor) and (leaf.is_floating_point() or leaf.is_complex()) for leaf in leaves)
+
+
+@contextlib.contextmanager
+def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _widen(value: Any) -> Any:
