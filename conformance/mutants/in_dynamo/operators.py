@@ -34,6 +34,15 @@ def multiply_and_add_without_alpha(module: fx.GraphModule) -> None:
             node.kwargs = {name: value for name, value in node.kwargs.items() if name != "alpha"}
 
 
+@editing("operators.chains.as_eager")
+def factor_of_an_added_product_lost(module: fx.GraphModule) -> None:
+    """A product that is added to another operand is fused with the sum, whose factor scales the product: it is lost."""
+    for node in _named(module, "add", "sub"):
+        second = node.args[1] if len(node.args) > 1 else None
+        if isinstance(second, fx.Node) and target_name(second.target) in ("mul", "matmul"):
+            node.kwargs = {name: value for name, value in node.kwargs.items() if name != "alpha"}
+
+
 def _in_dtype_of_first(original: Any, x: Any, y: Any) -> Any:
     if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor) and y.dim():
         return original(x, y.to(x.dtype))
