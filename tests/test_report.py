@@ -412,6 +412,24 @@ def test_a_block_has_clause_diff_and_what_is_not_shown():
     assert "\n    and 2 more\n" in printed(run(many))
 
 
+def test_one_line_of_each_observable_comes_before_a_second_of_any():
+    """What names the mechanism is not hidden behind values that say the same."""
+    values = [Discrepancy("value", f"outputs[{n}]", "1", "2") for n in range(4)]
+    shown = printed(run(replace(FAILED, discrepancies=[*values, STRIDE])))
+    lines = [line.strip() for line in shown.splitlines() if line.startswith("    outputs[")]
+    assert [line.partition(":")[0] for line in lines] == ["outputs[0].value", "outputs[0].stride", "outputs[1].value"]
+
+
+def test_the_terminal_says_what_did_not_run():
+    """Cases that need what a stack lacks are counted, and a run that was ended says so in its last line."""
+    claim = {"stack": "inductor", "denied": {"training": "outputs do not require grad"}, "capabilities": []}
+    column = run(result("test_a"), result("test_b", "not_applicable"))
+    column.claim, column.incomplete = [claim], True
+    shown = printed(column)
+    assert "\nso that 1 of 2 results of inductor are not applicable, and count for nothing\n" in shown
+    assert shown.splitlines()[-1].startswith("incomplete: the run did not come to its end; --resume")
+
+
 def test_views_count_results_by_whose_fault_they_are():
     columns = [run(replace(FAILED, first_divergence="inductor"), result("test_e", "error"), result("i", "inherited"))]
     counts = "the stack 1, torch's rungs 1, the suite 1"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from conformance.contract.capabilities import CAPABILITIES, NOT_DECLARED
 from conformance.contract.failure import Discrepancy
 from conformance.contract.registry import clauses
 from conformance.results.findings import Finding
-from conformance.results.result_file import CaseResult
+from conformance.results.result_file import CaseResult, Results
 from conformance.results.signature import shows
 
 #: Lines of a program that are shown, and columns of a line.
@@ -37,9 +39,15 @@ def program(finding: Finding) -> list[str]:
 
 
 def differences(finding: Finding, most: int = MOST_DIFFERENCES) -> list[Discrepancy]:
-    """What differs in the shortest program: what names the cause, then a value before what follows from it."""
+    """What differs in the shortest program, one of each observable first: what names the cause, then a value."""
     found = [one for one in finding.shortest.discrepancies if one.observable != "expectation"]
-    return sorted(found, key=lambda one: (not shows(finding.signature, one), one.observable != "value"))[:most]
+    found.sort(key=lambda one: (not shows(finding.signature, one), one.observable != "value"))
+    before: Counter[str] = Counter()
+    turns = []
+    for one in found:
+        turns.append(before[one.observable])
+        before[one.observable] += 1
+    return [one for _, one in sorted(zip(turns, found, strict=True), key=itemgetter(0))][:most]
 
 
 def diff(finding: Finding) -> list[str]:
@@ -93,6 +101,16 @@ def denied(claims: Sequence[Mapping[str, Any]]) -> list[str]:
             )
     unclear = [(one["stack"], name, why) for one in claims for name, why in one.get("unclear", {}).items()]
     return lines + [f"whether {stack} has {name} was {why}; its cases ran" for stack, name, why in unclear]
+
+
+def left_out(results: Results) -> list[str]:
+    """How many cases each stack that was found to lack something has not run, a line a stack."""
+    lines = []
+    for stack in [one["stack"] for one in results.claim if one["denied"]]:
+        own = [one for one in results.results if one.stack == stack]
+        if count := sum(one.outcome == "not_applicable" for one in own):
+            lines.append(f"so that {count} of {len(own)} results of {stack} are not applicable, and count for nothing")
+    return lines
 
 
 def lacking(claim: Mapping[str, Any]) -> list[tuple[str, str]]:

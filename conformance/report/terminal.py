@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from conformance.report.finding_blocks import LONGEST_STACK, block, denied, failure_line, shortened
+from conformance.report.finding_blocks import (
+    LONGEST_STACK,
+    block,
+    denied,
+    failure_line,
+    left_out,
+    shortened,
+)
 from conformance.report.tables import ALL_AREAS, GROUPS, labels, numbers, percent, rows
 from conformance.results.findings import by_origin, findings
 from conformance.results.result_file import Count, Results
@@ -34,12 +41,15 @@ def terminal_table(columns: Sequence[Results], console: Console | None = None, n
         unexpected = sum(not result.as_expected for result in column.results)
         prefix = f"{name}: " if len(columns) > 1 else ""
         console.print(f"{prefix}{len(column.results)} results, {unexpected} not as expected", highlight=False)
+        if column.incomplete:
+            said = f"{prefix}incomplete: the run did not come to its end; --resume and its results folder go on with it"
+            console.print(said, markup=False, highlight=False)
 
 
 def _findings(results: Results, prefix: str) -> list[str]:
     """The capabilities that a stack lacks, a block for each of the largest findings, and a line for each result."""
     found = findings(results.results)
-    said = [f"{prefix}{line}" for line in denied(results.claim)]
+    said = [f"{prefix}{line}" for line in [*denied(results.claim), *left_out(results)]]
     said += [f"{prefix}{block(one)}\n" for one in found[:MOST]]
     if more := found[MOST:]:
         said.append(

@@ -161,7 +161,8 @@ def _sentence(finding: Finding) -> str:
 def _signature(result: CaseResult) -> tuple[str, str]:
     if result.outcome == "unexpected_pass":
         by = f" by the bug {result.bug}" if result.bug else ""
-        sentence = f"Passes, but a ledger lists it as a known failure{by}: remove this entry."
+        remedy = "remove this entry, as --update-known-failures does"
+        sentence = f"Passes, but a ledger lists it as a known failure{by}: {remedy}."
         return f"passes, but is listed{by}", sentence
     if result.outcome == "missing":
         return "no result", "The manifest lists the case, and no result came."

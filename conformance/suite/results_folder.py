@@ -80,7 +80,9 @@ class ResultFolder:
             for finding in found:
                 untried = [one for one in finding.by_length if one.script and one.script_shows is None]
                 if untried and not finding.shortest.script_shows:
-                    scripts[Path(str(untried[0].script))] = untried[0]
+                    # What shows the cause is looked at first, so that its script is tried before a consequence's.
+                    first = min(untried, key=lambda one: one.key in finding.consequences)
+                    scripts[Path(str(first.script))] = first
             seen = {path: {found.name for found in one.discrepancies} for path, one in scripts.items()}
             for path, outcome in try_all(seen, workers, ends).items():
                 scripts[path].script_shows, scripts[path].script_reason = outcome.shows, outcome.reason or None
