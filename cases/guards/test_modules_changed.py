@@ -97,6 +97,27 @@ def an_option(chain):
     chain.optional = Scale(3.0).to(chain.layers[0].weight.device)
 
 
+def nothing_in_front(net):
+    usual_parts(net)
+    for name in ("second", "shift"):
+        net.__dict__.pop(name, None)
+
+
+def in_front(name, make):
+    """Puts an attribute of the instance in front of what the module has registered, as eager finds it first."""
+
+    def step(net):
+        object.__setattr__(net, name, make().to(net.first.weight.device))
+
+    return step
+
+
+SHADOWED = [
+    pytest.param(in_front("second", lambda: Scale(5.0)), id="submodule"),
+    pytest.param(in_front("shift", lambda: torch.full((3,), 5.0)), id="buffer"),
+]
+
+
 def alternating(first, second):
     def calls(device):
         x = torch.arange(3.0, device=device, requires_grad=True)
@@ -143,3 +164,14 @@ def test_replaced_part(stack, device, module, first, second, reason):
     run.assert_matches_eager()
     run.assert_compiled(graphs=2, recompiles=1)
     run.recompiles.expect(reason)
+
+
+@pytest.mark.parametrize("second", SHADOWED)
+@needs("recompiles", "module_state")
+@clause("guards.modules.parts_replaced")
+def test_attribute_in_front_of_a_part(stack, device, second):
+    """A call after an attribute of the instance was put in front of a part computes with the attribute."""
+    run = stack.run(Net, alternating(nothing_in_front, second))
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=2, recompiles=1)

@@ -120,3 +120,31 @@ def test_multiply_then_add(stack, device, chain):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1)
+
+
+def without_values(x, y, nothing):
+    """What is multiplied by zero is ignored, whatever is in it; of a product with one row others are made than of the rest."""
+    row, vector = nothing[:1], nothing[0]
+    return (
+        torch.addmm(nothing, x, y, beta=0),
+        torch.addmm(vector, x[:1], y, beta=0),
+        torch.addmm(y[0], row, y, alpha=0),
+        torch.addmv(vector, x, y[0], beta=0),
+        torch.baddbmm(nothing[None], x[None], y[None], beta=0),
+        torch.addbmm(nothing, x[None], y[None], beta=0),
+        torch.addr(nothing, x[0], y[0], beta=0),
+    )
+
+
+def and_nothing(device):
+    x = torch.arange(9.0, device=device).reshape(3, 3)
+    return [(x, x - 4, torch.full((3, 3), torch.nan, device=device))]
+
+
+@clause("operators.chains.as_eager")
+def test_factors_of_zero(stack, device):
+    """A term whose factor is zero is left out, so that a NaN in it does not come out."""
+    run = stack.run(without_values, and_nothing)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1)

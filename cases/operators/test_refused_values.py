@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from conformance import assert_refused_as_eager, by_scope, clause, in_scopes, on_devices, operators
+from conformance import assert_refused_as_eager, by_scope, clause, in_scopes, needs, on_devices, operators
 
 FULL = in_scopes("full", "nightly")
 #: The values that no code on the host looks at.
@@ -80,14 +80,63 @@ def image_without_columns(x, classes):
     return functional.interpolate(x[None, None, :, 2:2], size=(2, 2), mode="bilinear") + 1
 
 
+def target_beyond_one(x, classes):
+    return functional.binary_cross_entropy(torch.full_like(x, 0.5), x)
+
+
+def probability_beyond_one(x, classes):
+    return functional.binary_cross_entropy(x, torch.full_like(x, 0.5))
+
+
+def celu_without_alpha(x, classes):
+    # Where this is refused while it is traced, something has been compiled before.
+    y = x + 1
+    total = y.sum().item()
+    return functional.celu(y, 0.0) + total
+
+
+def smooth_loss_of_negative_beta(x, classes):
+    return functional.smooth_l1_loss(x, x + 1, beta=-1.0)
+
+
+def softmax_of_integers(x, classes):
+    return torch.softmax(x.int(), 0) + 1
+
+
+def gelu_of_integers(x, classes):
+    return functional.gelu(x.int()) + 1
+
+
+def linear_between_integers(x, classes):
+    return functional.interpolate(x[None].int(), size=5, mode="linear") + 1
+
+
+def bilinear_between_integers(x, classes):
+    return functional.interpolate(x[None, None].int(), size=(4, 5), mode="bilinear") + 1
+
+
+def bicubic_between_integers(x, classes):
+    return functional.interpolate(x[None, None].int(), size=(4, 5), mode="bicubic") + 1
+
+
+OPTIONS_AND_DTYPES = [
+    (smooth_loss_of_negative_beta, []),
+    (softmax_of_integers, []),
+    (bilinear_between_integers, []),
+    (gelu_of_integers, [FULL]),
+    (linear_between_integers, [FULL]),
+    (bicubic_between_integers, [FULL]),
+]
 REFUSED = [
     (bounds_of_a_byte, []),
     (image_without_columns, []),
     (one_hot_of_a_class_too_many, [BY_THE_KERNEL]),
     (negative_probability, [BY_THE_KERNEL]),
     (row_too_far, [BY_THE_KERNEL]),
+    (target_beyond_one, [BY_THE_KERNEL]),
     (lower_bound_too_small, [FULL]),
     (draw_of_negative_probabilities, [BY_THE_KERNEL, FULL]),
+    (probability_beyond_one, [BY_THE_KERNEL, FULL]),
     (one_class_too_many, [BY_THE_KERNEL, FULL]),
     (likelihood_of_a_class_too_many, [BY_THE_KERNEL, FULL]),
     (element_too_far, [BY_THE_KERNEL, FULL]),
@@ -103,6 +152,28 @@ REFUSED = [
 def test_refused(stack, device, program):
     """The stack raises what eager raises."""
     run = stack.run(program, scores)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+
+
+@pytest.mark.parametrize(
+    "program", [pytest.param(program, id=program.__name__, marks=marks) for program, marks in OPTIONS_AND_DTYPES]
+)
+@clause("operators.errors.refused")
+def test_refused_options_and_dtypes(stack, device, program):
+    """Options out of range, and integers where only floats are computed with, are refused as in eager."""
+    run = stack.run(program, scores)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
+
+
+@needs("graph_breaks")
+@clause("operators.errors.refused")
+def test_refused_after_a_break(stack, device):
+    """What is refused in the second graph of a program is refused, whether while it is traced or when it runs."""
+    run = stack.run(celu_without_alpha, scores)
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
