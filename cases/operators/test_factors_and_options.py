@@ -148,3 +148,22 @@ def test_factors_of_zero(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1)
+
+
+def infinities(device):
+    numbers = torch.tensor([float("inf"), float("-inf"), float("nan"), 1.0, -7.5, 0.0], device=device)
+    return [(numbers, torch.tensor([2.0, 2.0, 2.0, -2.0, 2.0, 2.0], device=device))]
+
+
+def rounded_quotients(x, y):
+    return torch.div(x, y, rounding_mode="floor"), torch.div(x, y, rounding_mode="trunc"), x // 0.5, torch.div(x, 2)
+
+
+@FULL
+@clause("operators.chains.as_eager")
+def test_rounded_quotients_of_infinities(stack, device):
+    """What an infinity is divided by and rounded to is what eager makes of it."""
+    run = stack.run(rounded_quotients, infinities)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=1)
