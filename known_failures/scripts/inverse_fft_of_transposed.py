@@ -13,5 +13,6 @@ def program(x):
 
 x = torch.arange(12.0).sin().as_strided((2, 3, 2), (1, 2, 6))
 expected, seen = program(x), torch.compile(program, backend="inductor")(x)
-print("lazily conjugated:", expected.is_conj(), seen.is_conj(), "numbers agree:", torch.allclose(seen, expected))
-raise SystemExit(seen.is_conj() != expected.is_conj() or not torch.allclose(seen, expected))
+told = seen.is_conj(), torch.allclose(seen, expected)
+print("lazily conjugated, and eager's numbers:", told)
+raise SystemExit(told != (expected.is_conj(), True))
