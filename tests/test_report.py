@@ -412,6 +412,15 @@ def test_a_block_has_clause_diff_and_what_is_not_shown():
     assert "\n    and 2 more\n" in printed(run(many))
 
 
+def test_what_a_run_does_otherwise_stands_last():
+    """Whoever reads what failed does not first read nine sentences about garbage and linkers."""
+    column = run(FAILED)
+    column.options["left_out"] = ["An operator uses 1 thread."]
+    last = markdown_summary([column]).rstrip().splitlines()[-1]
+    assert last == "The run does otherwise than a user: An operator uses 1 thread."
+    assert "<summary>What the run does otherwise than a user</summary>An operator" in html_report([column])
+
+
 def test_one_line_of_each_observable_comes_before_a_second_of_any():
     """What names the mechanism is not hidden behind values that say the same."""
     values = [Discrepancy("value", f"outputs[{n}]", "1", "2") for n in range(4)]

@@ -167,3 +167,23 @@ def test_rounded_quotients_of_infinities(stack, device):
 
     run.assert_matches_eager()
     run.assert_compiled(graphs=1)
+
+
+def empty_results(device):
+    given = torch.eye(3, device=device) * 2, torch.ones(3, device=device)
+    return [(*given, torch.empty(0, device=device), torch.empty(0, device=device))]
+
+
+def solved_twice(a, b, first, second):
+    torch.linalg.solve(a, b, out=first)
+    torch.linalg.solve(a, b, out=second)
+    return first * 2, second * 2
+
+
+@clause("operators.calls.repeated")
+def test_results_that_are_resized(stack, device):
+    """Of two tensors that are given for the results of one operator, and resized, the second is resized too."""
+    run = stack.run(solved_twice, empty_results)
+
+    run.assert_matches_eager()
+    run.assert_compiled(graphs=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.contract.registry import LEVELS
 from conformance.report.finding_blocks import commands, denied, diff, differences, program, title
@@ -25,6 +25,7 @@ def markdown_summary(columns: Sequence[Results]) -> str:
         parts += ["## Outcomes that differ", _differing(changed, names)]
     if unexpected := [line for line in every if not line.as_expected]:
         parts += ["## Not as expected", "\n".join(item for line in unexpected for item in _items(line, names))]
+    parts += _unlike_a_user(columns, names)
     return "\n\n".join(parts) + "\n"
 
 
@@ -34,11 +35,17 @@ def _facts(name: str, column: Results) -> str:
     gpus = ", ".join(column.environment.get("gpus") or []) or "no GPU"
     if column.incomplete:
         verdict += ", **incomplete**: the run did not come to its end"
-    left_out = " ".join(column.options.get("left_out", []))
     return (
         f"{name}: {len(column.results)} results, {verdict}, in {column.seconds:.0f} s "
         f"({column.started[:10] or 'undated'}, Python {column.environment.get('python', '?')}, {gpus})."
-    ) + (f"\n\nThe run does otherwise than a user: {left_out}" if left_out else "")
+    )
+
+
+def _unlike_a_user(columns: Sequence[Results], names: Sequence[str]) -> Iterator[str]:
+    """What the runs do otherwise than a user would, last: nobody has to read it to know what failed."""
+    for name, column in zip(names, columns, strict=True):
+        if left_out := " ".join(column.options.get("left_out", [])):
+            yield f"The run does otherwise than a user{f' ({name})' if len(columns) > 1 else ''}: {left_out}"
 
 
 def _findings(column: Results) -> str:
