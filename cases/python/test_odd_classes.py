@@ -30,8 +30,8 @@ def disguised(x, held):
     return double(x), isinstance(held, int), type(held) is int, held.__class__ is int
 
 
-def equality_and_members(x, held):
-    return double(x), held == {1, 2}, {1, 2} == held, 9 in held, 1 in held, len(held)
+def members(x, held):
+    return double(x), 9 in held, len(held)
 
 
 def odd():
@@ -44,7 +44,7 @@ def on(make):
 
 ROWS = [
     pytest.param(disguised, Disguised, id="class_by_a_property"),
-    pytest.param(equality_and_members, odd, id="set_with_an_iter_of_its_own"),
+    pytest.param(members, odd, id="set_with_an_iter_of_its_own"),
 ]
 
 
