@@ -46,7 +46,7 @@ def in_a_set(x, held):
 
 
 def as_a_key(x, held):
-    return x * held.factors.get(held.second, 1)
+    return x * held.factors.get(held.second, 2)
 
 
 def equal(x, held):
