@@ -70,8 +70,8 @@ def test_a_run_that_was_killed_has_its_profiles_counted(
 
     assert state(monkeypatch, str(KEPT / "torch.json")) == 0
     lines = capsys.readouterr().out.splitlines()
-    (row,) = [line for line in lines if line.startswith("| inductor | ? | 2.9.1 | cpu | 2026-11-27 |")][:1]
-    assert re.fullmatch(r"\|.*\|" + r" partial \d+/\d+ \|" * len(PROFILES) + r" 0 \|", row)
+    row = re.escape("| inductor | ? | 2.9.1 | cpu | 2026-11-27 |") + r" partial \d+/\d+ \|" * len(PROFILES) + r" 0 \|"
+    assert any(re.fullmatch(row, line) for line in lines)
     assert any(line.startswith("- inductor, ") and line.endswith(": the file has no command") for line in lines)
 
 

@@ -119,6 +119,10 @@ def bicubic_between_integers(x, classes):
     return functional.interpolate(x[None, None].int(), size=(4, 5), mode="bicubic") + 1
 
 
+def rows(programs):
+    return [pytest.param(program, id=program.__name__, marks=marks) for program, marks in programs]
+
+
 OPTIONS_AND_DTYPES = [
     (smooth_loss_of_negative_beta, []),
     (softmax_of_integers, []),
@@ -145,9 +149,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "program", [pytest.param(program, id=program.__name__, marks=marks) for program, marks in REFUSED]
-)
+@pytest.mark.parametrize("program", rows(REFUSED))
 @clause("operators.errors.values")
 def test_refused(stack, device, program):
     """The stack raises what eager raises."""
@@ -157,9 +159,7 @@ def test_refused(stack, device, program):
     run.assert_compiled(graphs=None, recompiles=None, graph_breaks=None)
 
 
-@pytest.mark.parametrize(
-    "program", [pytest.param(program, id=program.__name__, marks=marks) for program, marks in OPTIONS_AND_DTYPES]
-)
+@pytest.mark.parametrize("program", rows(OPTIONS_AND_DTYPES))
 @clause("operators.errors.refused")
 def test_refused_options_and_dtypes(stack, device, program):
     """Options out of range, and integers where only floats are computed with, are refused as in eager."""

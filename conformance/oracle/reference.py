@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from conformance.oracle.observation import Observation
 from conformance.oracle.side import observe
@@ -33,13 +33,15 @@ class Widened(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = dict(kwargs or {})
         if torch.Tag.nondeterministic_seeded in func.tags:
             return self._drawn(func, args, kwargs)
-        takes_tensors = any(isinstance(leaf, torch.Tensor) for leaf in torch.utils._pytree.tree_leaves((args, kwargs)))
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        takes_tensors = bool(tensors)
         asked = kwargs.get("dtype")
         if asked in NARROW and takes_tensors:
             kwargs["dtype"] = torch.float64
             result = func(*args, **kwargs)
             return result.to(asked).to(torch.float64) if self.rounding else result
-        if takes_tensors and not self.rounding and not _has_floats(args, kwargs):
+        floats = any(one.is_floating_point() or one.is_complex() for one in tensors)
+        if takes_tensors and not floats and not self.rounding:
             with _default_dtype(torch.float64):  # what integers are promoted to
                 return func(*args, **kwargs)
         return tree_map(_widen, func(*args, **kwargs)) if _makes_new(func, takes_tensors) else func(*args, **kwargs)
@@ -58,11 +60,6 @@ class Widened(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def _makes_new(func: Any, takes_tensors: bool) -> bool:
     return not takes_tensors or func is torch.ops.aten.lift_fresh.default or not func._schema.is_mutable
-
-
-def _has_floats(args: Any, kwargs: Any) -> bool:
-    leaves = torch.utils._pytree.tree_leaves((args, kwargs))
-    return any(isinstance(leaf, torch.Tensor) and (leaf.is_floating_point() or leaf.is_complex()) for leaf in leaves)
 
 
 @contextlib.contextmanager

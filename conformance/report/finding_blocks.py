@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from conformance.contract.capabilities import CAPABILITIES, NOT_DECLARED
@@ -42,12 +40,10 @@ def differences(finding: Finding, most: int = MOST_DIFFERENCES) -> list[Discrepa
     """What differs in the shortest program, one of each observable first: what names the cause, then a value."""
     found = [one for one in finding.shortest.discrepancies if one.observable != "expectation"]
     found.sort(key=lambda one: (not shows(finding.signature, one), one.observable != "value"))
-    before: Counter[str] = Counter()
-    turns = []
+    each: dict[str, Discrepancy] = {}
     for one in found:
-        turns.append(before[one.observable])
-        before[one.observable] += 1
-    return [one for _, one in sorted(zip(turns, found, strict=True), key=itemgetter(0))][:most]
+        each.setdefault(one.observable, one)
+    return [*each.values(), *(one for one in found if one is not each[one.observable])][:most]
 
 
 def diff(finding: Finding) -> list[str]:
@@ -103,7 +99,7 @@ def denied(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines + [f"whether {stack} has {name} was {why}; its cases ran" for stack, name, why in unclear]
 
 
-def left_out(results: Results) -> list[str]:
+def not_applicable(results: Results) -> list[str]:
     """How many cases each stack that was found to lack something has not run, a line a stack."""
     lines = []
     for stack in [one["stack"] for one in results.claim if one["denied"]]:

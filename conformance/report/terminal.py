@@ -12,7 +12,7 @@ from conformance.report.finding_blocks import (
     block,
     denied,
     failure_line,
-    left_out,
+    not_applicable,
     shortened,
 )
 from conformance.report.tables import ALL_AREAS, GROUPS, labels, numbers, percent, rows
@@ -49,7 +49,7 @@ def terminal_table(columns: Sequence[Results], console: Console | None = None, n
 def _findings(results: Results, prefix: str) -> list[str]:
     """The capabilities that a stack lacks, a block for each of the largest findings, and a line for each result."""
     found = findings(results.results)
-    said = [f"{prefix}{line}" for line in [*denied(results.claim), *left_out(results)]]
+    said = [f"{prefix}{line}" for line in [*denied(results.claim), *not_applicable(results)]]
     said += [f"{prefix}{block(one)}\n" for one in found[:MOST]]
     if more := found[MOST:]:
         said.append(

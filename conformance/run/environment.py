@@ -5,15 +5,11 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+import tomlkit
 
 
 def environment() -> dict[str, Any]:
@@ -52,7 +48,7 @@ def _version_of_checkout(root: Path) -> str:
     file = root / "pyproject.toml"
     if not file.is_file():
         return "unknown"
-    return str(tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"])
+    return str(tomlkit.parse(file.read_text(encoding="utf-8")).unwrap()["project"]["version"])
 
 
 def _first_line(command: list[str]) -> str | None:

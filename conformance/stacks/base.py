@@ -95,7 +95,7 @@ class Stack:
     @property
     def ladder(self) -> tuple[str, ...]:
         """The rungs below this stack, which a program that fails on it is run on; none without Dynamo."""
-        return tuple(rungs(self.name)[:-1])
+        return tuple(rungs(self.name)[:-1]) if self.captured_by_dynamo else ()
 
     def minifiable(self) -> Minifiable:
         """What a process that runs the minifier has to know of this stack."""

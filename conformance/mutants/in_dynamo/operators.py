@@ -26,12 +26,16 @@ def _replace(module: fx.GraphModule, names: tuple[str, ...], function: Callable[
         node.op, node.target, node.args = "call_function", functools.partial(function, original), node.args
 
 
+def _drop_alpha(node: fx.Node) -> None:
+    node.kwargs = {name: value for name, value in node.kwargs.items() if name != "alpha"}
+
+
 @editing("operators.chains.as_eager")
 def multiply_and_add_without_alpha(module: fx.GraphModule) -> None:
     """A product and a sum are fused, and the factor of the sum is lost."""
     for node in _named(module, "add", "add_", "sub"):
         if any(isinstance(one, fx.Node) and target_name(one.target) == "mul" for one in node.args):
-            node.kwargs = {name: value for name, value in node.kwargs.items() if name != "alpha"}
+            _drop_alpha(node)
 
 
 @editing("operators.chains.as_eager")
@@ -40,7 +44,7 @@ def factor_of_an_added_product_lost(module: fx.GraphModule) -> None:
     for node in _named(module, "add", "sub"):
         second = node.args[1] if len(node.args) > 1 else None
         if isinstance(second, fx.Node) and target_name(second.target) in ("mul", "matmul"):
-            node.kwargs = {name: value for name, value in node.kwargs.items() if name != "alpha"}
+            _drop_alpha(node)
 
 
 def _in_dtype_of_first(original: Any, x: Any, y: Any) -> Any:
